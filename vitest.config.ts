@@ -1,5 +1,5 @@
 import { defineConfig } from "vitest/config";
-import { LONG_TESTS } from "./scripts/verify/long-tests.ts";
+import { LONG_TESTS } from "./scripts/verify/vitest/long-tests.ts";
 
 export default defineConfig({
   test: {

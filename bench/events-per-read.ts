@@ -10,7 +10,7 @@ import { type AddressInfo, connect, createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 import { createParser } from "eventsource-parser";
 import { median } from "../src/core/index.ts";
-import { EventScanner } from "../src/load/http/event-scanner.ts";
+import { EventScanner } from "../src/http/load-client/body/event-scanner.ts";
 
 const EVENTS_PER_READ = [1, 16, 256];
 const RUNS = 5;

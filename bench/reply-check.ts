@@ -6,7 +6,7 @@
  */
 import { performance } from "node:perf_hooks";
 import { median } from "../src/core/index.ts";
-import { LoadExchange, type PreparedRequest } from "../src/load/http/load-exchange.ts";
+import { LoadExchange, type PreparedRequest } from "../src/http/load-client/load-exchange.ts";
 
 const REPLIES = 200_000;
 const RUNS = 5;

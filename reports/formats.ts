@@ -1,13 +1,13 @@
-import { renderAnnotations } from "./annotations.ts";
-import { renderComment } from "./comment.ts";
-import { renderCtrf } from "./ctrf.ts";
+import { renderAnnotations } from "./ci/annotations.ts";
+import { renderComment } from "./ci/comment.ts";
+import { renderCtrf } from "./ci/ctrf.ts";
+import { renderJunit } from "./ci/junit.ts";
+import { renderSarif } from "./ci/sarif.ts";
 import { renderEvents } from "./events.ts";
+import type { ReportSource } from "./evidence/source.ts";
 import { type Layout, renderHtml } from "./html/render-html.tsx";
-import { renderJunit } from "./junit.ts";
 import { renderMarkdown } from "./markdown.ts";
 import { renderOpenMetrics } from "./openmetrics.ts";
-import { renderSarif } from "./sarif.ts";
-import type { ReportSource } from "./source.ts";
 
 type Files = ReadonlyMap<string, string>;
 

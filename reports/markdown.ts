@@ -11,11 +11,11 @@ import {
 } from "../src/record/index.ts";
 import { causesInWords, requirementSentence, weightOf } from "./causes.ts";
 import { oneLine, visible } from "./clean-text.ts";
-import { latenciesOf, latencyTitle } from "./latency-table.ts";
+import { rerunOf } from "./evidence/reproduce.ts";
+import { latenciesOf, latencyTitle } from "./figures/latency-table.ts";
+import { SHOWN_STATS } from "./figures/quantiles.ts";
+import { startedLoads } from "./figures/started-loads.ts";
 import { type Outcome, outcomesOf } from "./outcomes.ts";
-import { SHOWN_STATS } from "./quantiles.ts";
-import { rerunOf } from "./reproduce.ts";
-import { startedLoads } from "./started-loads.ts";
 import { SIGNS } from "./status-style.ts";
 import { describeFacts } from "./text/index.ts";
 import { pasteInto, unblockYaml } from "./unblock.ts";

@@ -46,7 +46,7 @@ const options = {
 // The live page loads its script from the program, so it is a string there (`page.ts`).
 const pageScript = await build({
   ...options,
-  entryPoints: ["src/app/live/page-script/main.ts"],
+  entryPoints: ["src/telemetry/live/page-script/main.ts"],
   platform: "browser",
   format: "iife",
   target: "es2023",
@@ -66,7 +66,7 @@ const threads = await build({
   ...options,
   entryPoints: {
     "bundle/worker": "src/load/workers/worker.ts",
-    "bundle/scrape-worker": "src/app/watch/scrape-worker.ts",
+    "bundle/scrape-worker": "src/telemetry/watch/scrape-worker.ts",
     "bundle/stamped-server": "src/load/calibration/stamped-server.ts",
   },
   banner: withRequire,

@@ -1,32 +1,39 @@
+import { relative } from "node:path/posix";
+
 /** A folder below `src`, or next to it, with what it may import. The linter's rules and the diagram are generated from this. */
 export interface Module {
   readonly holds: string;
   /** Modules whose public API (`index.ts`) it may import. */
   readonly imports: readonly string[];
-  /** Its own subfolders that have the name of another module. */
-  readonly sameNames?: readonly string[];
 }
 
 /** Modules of `src`, the lowest first. */
 export const MODULES: Readonly<Record<string, Module>> = {
   core: { holds: "clock, errors, exit codes, randomness, statistics, JSON helpers", imports: [] },
-  budget: { holds: "how many requests and tokens a command may still use; created only in `run`", imports: ["core"] },
+  budget: {
+    holds: "how many requests and tokens a command may still use; created only in `run/control`",
+    imports: ["core"],
+  },
   dialects: { holds: "requests, replies, event streams, error bodies, Retry-After; pure", imports: ["core"] },
   requirements: { holds: "requirements and the denial table as data", imports: ["core"] },
   metrics: { holds: "histograms, counters, merging", imports: ["core"] },
-  "http-recorder": { holds: "one exchange, timed, recorded, redacted", imports: ["core", "dialects"] },
+  "http/recorder": { holds: "one exchange, timed, recorded, redacted", imports: ["core", "dialects"] },
+  "http/load-client": {
+    holds: "the sockets and the parser of the load engine",
+    imports: ["core", "dialects", "http/recorder", "metrics"],
+  },
   upstream: {
     holds: "simulated providers that respond as a scenario defines, and record every request",
     imports: ["core"],
   },
   target: {
     holds: "target file, keys by reference, fixtures, provisioning",
-    imports: ["core", "dialects", "http-recorder", "upstream"],
+    imports: ["core", "dialects", "http/recorder", "upstream"],
   },
   record: { holds: "run record, journal, evidence store", imports: ["core", "metrics"] },
   judging: {
     holds: "observations, expectations, findings, verdicts; pure",
-    imports: ["core", "dialects", "record", "requirements"],
+    imports: ["core", "dialects", "record", "reports/text", "requirements"],
   },
   limits: {
     holds: "what rate and concurrency limits do: folds and inference over observations; pure",
@@ -34,11 +41,21 @@ export const MODULES: Readonly<Record<string, Module>> = {
   },
   checks: {
     holds: "declaring, planning and running conformance checks",
-    imports: ["budget", "core", "dialects", "http-recorder", "judging", "limits", "record", "requirements", "target"],
+    imports: [
+      "budget",
+      "core",
+      "dialects",
+      "http/recorder",
+      "judging",
+      "record",
+      "reports/text",
+      "requirements",
+      "target",
+    ],
   },
   policy: {
     holds: "thresholds, baselines, verdict, exit code",
-    imports: ["core", "judging", "record", "requirements"],
+    imports: ["core", "judging", "record", "reports/text", "requirements"],
   },
   load: {
     holds: "schedules, senders, measurement, tier phases, capacity, sizing",
@@ -46,161 +63,269 @@ export const MODULES: Readonly<Record<string, Module>> = {
       "budget",
       "core",
       "dialects",
-      "http-recorder",
+      "http/load-client",
+      "http/recorder",
       "judging",
       "limits",
       "metrics",
       "policy",
       "record",
+      "reports/text",
       "requirements",
       "target",
     ],
   },
   engines: {
     holds: "adapters to k6 and autocannon",
-    imports: ["core", "dialects", "judging", "metrics", "record", "target"],
+    imports: ["core", "judging", "metrics", "record", "target"],
   },
-  compare: { holds: "two builds to a judgement: paired statistics, drift", imports: ["core", "metrics", "record"] },
+  compare: {
+    holds: "two builds to a judgement: paired statistics, drift",
+    imports: ["core", "record", "reports/text"],
+  },
   overhead: {
     holds: "what gateways add to the latency of their upstream: rounds, intervals, a control",
     imports: ["core", "load", "record"],
   },
-  "reference-gateway": {
-    holds: "a gateway in its own right, its mutations and valid variants",
-    imports: ["core"],
-    sameNames: ["limits", "upstream"],
-  },
+  "reference-gateway": { holds: "a gateway in its own right, its mutations and valid variants", imports: ["core"] },
   history: {
     holds: "runs kept in one SQLite file, trends of their metrics, change points",
-    imports: ["core", "compare", "policy", "record", "reference-gateway"],
+    imports: ["compare", "core", "policy", "record", "reference-gateway"],
   },
   "client-conformance": {
     holds: "scripted gateways, and judging the client program that meets them",
     imports: ["core", "dialects", "judging", "record", "reference-gateway", "requirements"],
   },
-  run: {
-    holds: "shared by every command that sends: the permit, with authorization, plan and budget",
+  "telemetry/live": {
+    holds: "the live page, OTLP and Prometheus: a load while it runs",
+    imports: ["core", "http/recorder", "load", "metrics", "record", "reports", "target"],
+  },
+  "telemetry/watch": {
+    holds: "the target's processes and metrics during a load",
+    imports: ["core", "http/recorder", "load", "record"],
+  },
+  "run/control": {
+    holds: "the permit, with authorization, plan and budget; interruption, progress events, outcome",
     imports: ["budget", "checks", "core", "load", "target"],
   },
-  app: {
-    holds: "use cases: run, conform, load, compare and the others; evidence, recovery",
+  "run/open": {
+    holds: "opens what a command names: target, build, workload, folder, latest run",
+    imports: ["core", "load", "record", "run/control", "target"],
+  },
+  "run/preflight": {
+    holds: "whether a gateway responds, which models it serves, and advice",
+    imports: ["checks", "core", "dialects", "load", "run/control", "target"],
+  },
+  "run/suites": {
+    holds: "the suites of a run: built-in, your own, declared in the target file",
+    imports: ["checks", "core", "suites", "target"],
+  },
+  "run/journal": {
+    holds: "the head of a record, and the start of a journal",
+    imports: ["checks", "core", "http/recorder", "record", "requirements", "target"],
+  },
+  "run/loads": {
+    holds: "runs loads with any engine, as one share of several if need be, and keeps their evidence",
+    imports: ["core", "dialects", "engines", "http/recorder", "load", "metrics", "record", "run/control", "target"],
+  },
+  "run/record": {
+    holds: "composes, stores, recovers and renders the record of a run",
     imports: [
-      "core",
-      "dialects",
-      "metrics",
-      "requirements",
-      "http-recorder",
-      "target",
-      "record",
-      "judging",
-      "limits",
       "checks",
-      "load",
-      "run",
-      "engines",
-      "compare",
-      "overhead",
+      "core",
+      "http/recorder",
+      "judging",
       "policy",
-      "history",
-      "reference-gateway",
-      "upstream",
-      "client-conformance",
+      "record",
+      "reports",
+      "requirements",
+      "run/control",
+      "run/journal",
+      "target",
     ],
   },
-  cli: { holds: "one file per command: options, a use case of app, printing", imports: ["app", "core"] },
+  "run/judge": {
+    holds: "judges finished loads, and a record by its policy",
+    imports: [
+      "checks",
+      "core",
+      "http/recorder",
+      "load",
+      "policy",
+      "record",
+      "reports",
+      "requirements",
+      "run/control",
+      "run/loads",
+      "run/record",
+      "suites",
+      "target",
+    ],
+  },
+  "run/conformance": {
+    holds: "a run of checks, with the loads of tiers and policies: `conform` and `run`",
+    imports: [
+      "checks",
+      "core",
+      "http/recorder",
+      "judging",
+      "load",
+      "policy",
+      "record",
+      "reports",
+      "run/control",
+      "run/journal",
+      "run/judge",
+      "run/loads",
+      "run/open",
+      "run/preflight",
+      "run/record",
+      "run/suites",
+      "target",
+    ],
+  },
+  propose: {
+    holds: "a target file from what a gateway responds",
+    imports: [
+      "checks",
+      "core",
+      "dialects",
+      "judging",
+      "requirements",
+      "run/control",
+      "run/preflight",
+      "suites",
+      "target",
+    ],
+  },
+  terminal: {
+    holds: "defining and printing a command: options, progress, interruption, output",
+    imports: ["core", "run/control"],
+  },
+  commands: {
+    holds: "one folder per command: options.ts, run.ts, text.ts; commands do not import each other",
+    imports: [
+      "checks",
+      "client-conformance",
+      "compare",
+      "core",
+      "dialects",
+      "engines",
+      "history",
+      "http/recorder",
+      "judging",
+      "load",
+      "metrics",
+      "overhead",
+      "policy",
+      "propose",
+      "record",
+      "reference-gateway",
+      "reports",
+      "requirements",
+      "run/conformance",
+      "run/control",
+      "run/journal",
+      "run/judge",
+      "run/loads",
+      "run/open",
+      "run/preflight",
+      "run/record",
+      "run/suites",
+      "suites",
+      "target",
+      "telemetry/live",
+      "telemetry/watch",
+      "terminal",
+      "upstream",
+    ],
+  },
+  cli: {
+    holds: "the command line: parsing, overview, usage messages, crashes",
+    imports: ["commands", "core", "run/journal", "terminal"],
+  },
 };
 
-/** Folders next to `src`, with the modules of `src` that they may import. */
+/** Folders next to `src`, with the modules that they may import. */
 export const FOLDERS_NEXT_TO_SRC: Readonly<Record<string, Module>> = {
   suites: {
     holds: "the checks, one idea per file",
-    imports: ["core", "dialects", "requirements", "target", "record", "judging", "limits", "checks"],
+    imports: ["checks", "core", "dialects", "judging", "limits", "requirements", "target"],
   },
   reports: {
     holds: "HTML, JUnit, SARIF, terminal and others",
     // The history of runs is rendered as well, and no single record contains it.
-    imports: ["core", "history", "metrics", "record", "requirements"],
+    imports: ["core", "history", "metrics", "record", "reports/text", "requirements"],
   },
   "reports/text": {
-    holds: "every sentence about a finding, a reason, a cause or a verdict",
-    imports: ["core", "record", "requirements"],
+    holds: "every sentence about a finding, a reason, a cause or a verdict; judges write them into the record",
+    imports: ["core", "record"],
   },
 };
 
-/** The sentences of all reports, which judges use for the messages of the record. */
-const TEXT = "reports/text";
-const IMPORT_TEXT: readonly string[] = ["judging", "checks", "load", "client-conformance", "compare", "policy"];
+const ALL: Readonly<Record<string, Module>> = { ...MODULES, ...FOLDERS_NEXT_TO_SRC };
 
-/** Modules that may import the folders next to `src`. */
-const MAY_IMPORT_FOLDERS: readonly string[] = ["app"];
+/** Its folder, relative to the root of the repository. */
+export const folderOf = (name: string): string => (name in MODULES ? `src/${name}` : name);
 
-/** The linter's rules: what each module may not import. */
-export function lintRules(): object {
-  const ofModules = Object.entries(MODULES).map(([name, { imports, sameNames = [] }]) => {
-    const forbidden = Object.keys(MODULES).filter((other) => other !== name && !imports.includes(other));
-    const group = [
-      ...forbidden.flatMap((other) => [
-        `../${other}/${sameNames.includes(other) ? "index.ts" : "**"}`,
-        `../../${other}/**`,
-        `../../../${other}/**`,
-      ]),
-      ...(MAY_IMPORT_FOLDERS.includes(name) ? [] : Object.keys(FOLDERS_NEXT_TO_SRC).map((folder) => `**/${folder}/**`)),
-      ...(IMPORT_TEXT.includes(name) ? [`!**/${TEXT}/index.ts`] : []),
-    ];
-    const inside = imports.flatMap((other) =>
-      ["..", "../..", "../../.."].flatMap((up) => [`${up}/${other}/**`, `!${up}/${other}/index.ts`]),
-    );
-    return restricted(`src/${name}/**`, [
-      { group, message: `src/${name} may import ${listed(imports)} (scripts/modules.ts).` },
-      { group: inside, message: "A module has one public API: import its index.ts." },
-    ]);
-  });
-  const ofFolders = Object.entries(FOLDERS_NEXT_TO_SRC).map(([folder, { imports }]) =>
-    restricted(`${folder}/**`, [
-      {
-        group: Object.keys(MODULES).flatMap((other) => (imports.includes(other) ? [] : [`**/src/${other}/**`])),
-        message: `${folder} may import ${listed(imports)} of src (scripts/modules.ts).`,
-      },
-      {
-        group: imports.flatMap((other) => [`**/src/${other}/**`, `!**/src/${other}/index.ts`]),
-        message: "A module has one public API: import its index.ts.",
-      },
-    ]),
-  );
-  return {
-    $schema: "../../node_modules/@biomejs/biome/configuration_schema.json",
-    overrides: [...ofModules, ...ofFolders],
-  };
+/** The most files of TypeScript in one folder of `src`, `suites`, `reports` and `scripts`. */
+export const MAX_FILES = 16;
+
+/** Folders with more files, each with the reason. */
+export const LARGE_FOLDERS: Readonly<Record<string, string>> = {
+  "src/limits": "one fold over observations per file, and all of them are one step of the same inference",
+  "src/reference-gateway/mutations": "one file per subject, found by the name of the mutation",
+  "src/reference-gateway/variants": "one file per subject, found by the name of the variant",
+  "suites/limits": "the checks of both limits share their scenarios",
+};
+
+/** Levels of folders below a module. What a path leads to depends on how deep its file is. */
+export const DEPTHS: readonly number[] = [0, 1, 2, 3];
+
+/** The linter's rules: what each module may not import. Where two match a file, the later one counts. */
+export function lintRules(): string {
+  const schema = "../../node_modules/@biomejs/biome/configuration_schema.json";
+  const rules = Object.keys(ALL).flatMap((name) => DEPTHS.map((depth) => JSON.stringify(rulesAt(name, depth))));
+  return `{"$schema":"${schema}","overrides":[\n${rules.join(",\n")}\n]}\n`;
 }
 
-const listed = (imports: readonly string[]): string => (imports.length === 0 ? "nothing of ours" : imports.join(", "));
-
-function restricted(includes: string, patterns: readonly { readonly group: readonly string[]; message: string }[]) {
-  const options = { patterns: patterns.filter(({ group }) => group.length > 0) };
-  return { includes: [includes], linter: { rules: { style: { noRestrictedImports: { level: "error", options } } } } };
+/** The rule for the files of a module that are this many folders below it. */
+function rulesAt(name: string, depth: number): object {
+  const imports = ALL[name]?.imports ?? [];
+  const pathTo = (other: string) => {
+    const path = relative(`${folderOf(name)}${"/x".repeat(depth)}`, folderOf(other));
+    return path.startsWith(".") ? path : `./${path}`;
+  };
+  // Commands do not import each other: what two of them share belongs in `src/run` or in a domain module.
+  const own = name === "commands" && depth > 0 ? depth : depth + 1;
+  const nested = Object.keys(ALL).filter((other) => folderOf(other).startsWith(`${folderOf(name)}/`));
+  const group = [
+    `${"../".repeat(own)}**`,
+    ...nested.map((other) => `${pathTo(other)}/**`),
+    ...imports.map((other) => `!${pathTo(other)}/index.ts`),
+  ];
+  const message = `${folderOf(name)} may import ${imports.map((other) => `${other}/index.ts`).join(", ") || "nothing of ours"} (scripts/modules.ts).`;
+  const options = { patterns: [{ group, message }] };
+  return {
+    includes: [`${folderOf(name)}/${"*/".repeat(depth)}*.{ts,tsx}`],
+    linter: { rules: { style: { noRestrictedImports: { level: "error", options } } } },
+  };
 }
 
 /** The table as a diagram: an arrow is omitted if a longer path implies it. */
 export function moduleDiagram(): string {
-  const all = { ...MODULES, ...FOLDERS_NEXT_TO_SRC };
   const reaches = (from: string, to: string): boolean =>
-    (all[from]?.imports ?? []).some((next) => next === to || reaches(next, to));
-  const arrows = Object.entries(all).flatMap(([name, { imports }]) => {
+    (ALL[from]?.imports ?? []).some((next) => next === to || reaches(next, to));
+  const arrows = Object.entries(ALL).flatMap(([name, { imports }]) => {
     const direct = imports.filter(
       (to) => to !== "core" && !imports.some((other) => other !== to && reaches(other, to)),
     );
-    return direct.map((to) => `  ${idOf(name)} --> ${to}`);
+    return direct.map((to) => `  ${idOf(name)} --> ${idOf(to)}`);
   });
-  const boxes = Object.entries(all)
+  const boxes = Object.entries(ALL)
     .filter(([name]) => name !== "core")
     .map(([name, { holds }]) => `  ${idOf(name)}["${name}: ${holds}"]`);
-  const topmost = [
-    ...MAY_IMPORT_FOLDERS.flatMap((name) =>
-      Object.keys(FOLDERS_NEXT_TO_SRC).map((folder) => `  ${name} --> ${idOf(folder)}`),
-    ),
-    ...["reports", ...IMPORT_TEXT].map((name) => `  ${name} --> ${idOf(TEXT)}`),
-  ];
-  return ["```mermaid", "flowchart TB", ...boxes, "", ...arrows, ...topmost, "```"].join("\n");
+  return ["```mermaid", "flowchart TB", ...boxes, "", ...arrows, "```"].join("\n");
 }
 
 /** A slash is not allowed in a diagram's ids. */

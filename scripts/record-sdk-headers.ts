@@ -1,5 +1,5 @@
 // Installs the SDKs in a temporary folder, has each send one request of every kind to a local server, and writes the headers that
-// arrived to suites/shared/sdk-headers.ts. To update it: raise the versions below, then
+// arrived to suites/shared/requests/sdk-headers.ts. To update it: raise the versions below, then
 //
 //   npm run record:sdk-headers
 import { spawn } from "node:child_process";
@@ -9,7 +9,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { SdkRequests } from "../suites/shared/sdk-headers.ts";
+import type { SdkRequests } from "../suites/shared/requests/sdk-headers.ts";
 
 const VERSIONS = {
   "openai-node": { dialect: "chat", package: "openai", version: "6.49.0" },
@@ -18,7 +18,7 @@ const VERSIONS = {
   "anthropic-python": { dialect: "messages", package: "anthropic", version: "2.14.0" },
 } as const;
 
-const FILE = fileURLToPath(new URL("../suites/shared/sdk-headers.ts", import.meta.url));
+const FILE = fileURLToPath(new URL("../suites/shared/requests/sdk-headers.ts", import.meta.url));
 const PROGRAM = "openai_and_anthropic";
 const KEY = "sk-recorded-0123456789";
 

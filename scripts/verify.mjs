@@ -23,9 +23,9 @@ const VERIFICATIONS = {
   ],
   k6: [script("k6.ts"), "load runs with k6 (K6_PATH: its program)"],
   limits: [script("limits.ts"), "what `gauntlet limits` infers about every limiter of the reference gateway"],
-  load: [script("load-matrix.ts"), "load runs on the mutations and variants of the reference gateway"],
+  load: [script("load/load-matrix.ts"), "load runs on the mutations and variants of the reference gateway"],
   long: [
-    tool("vitest/vitest.mjs", "run", "--config", "scripts/verify/vitest.long.config.ts"),
+    tool("vitest/vitest.mjs", "run", "--config", "scripts/verify/vitest/vitest.long.config.ts"),
     "the slow tests that `npm test` omits",
   ],
   mutations: [

@@ -1,14 +1,14 @@
 import { type Check, defineCheck, type RequestSpec } from "../src/checks/index.ts";
 import { MODES } from "../src/dialects/index.ts";
 import { aReply, callerError, success, that } from "../src/judging/index.ts";
-import { servedAsSdksSend } from "./shared/as-sdks-send.ts";
-import { isCutByUs } from "./shared/cut-by-us.ts";
-import { everyNonStreaming } from "./shared/every-non-streaming.ts";
-import { everyText } from "./shared/every-text.ts";
-import { everyUsage } from "./shared/every-usage.ts";
-import { judgeNonStreamingReply, judgeReplies } from "./shared/judge-reply.ts";
-import { repliesDifferByPrompt } from "./shared/one-reply-to-all.ts";
-import { inTurns, LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "./shared/texts.ts";
+import { everyNonStreaming } from "./shared/cases/every-non-streaming.ts";
+import { everyText } from "./shared/cases/every-text.ts";
+import { everyUsage } from "./shared/cases/every-usage.ts";
+import { isCutByUs } from "./shared/judge/cut-by-us.ts";
+import { judgeNonStreamingReply, judgeReplies } from "./shared/judge/judge-reply.ts";
+import { repliesDifferByPrompt } from "./shared/judge/one-reply-to-all.ts";
+import { servedAsSdksSend } from "./shared/requests/as-sdks-send.ts";
+import { inTurns, LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "./shared/requests/texts.ts";
 
 const minimal = defineCheck({
   id: "chat.minimal",

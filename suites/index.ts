@@ -17,7 +17,7 @@ import { STREAMING } from "./streaming.ts";
 import { TOKEN_LIMITS } from "./token-limits/index.ts";
 import { UPSTREAM } from "./upstream/index.ts";
 
-export { fabricatedKey } from "./shared/fabricated-key.ts";
+export { fabricatedKey } from "./shared/requests/fabricated-key.ts";
 
 /** Every check there is, in the order in which reports show them. */
 export const CHECKS: readonly Check[] = inDialect("any", [

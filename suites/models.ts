@@ -11,9 +11,9 @@ import {
 import { isObject, member } from "../src/core/index.ts";
 import { listEntries } from "../src/dialects/index.ts";
 import { anArray, anObject, success, that, type Verdict } from "../src/judging/index.ts";
-import { isCutByUs } from "./shared/cut-by-us.ts";
-import { idsOf, listedModels } from "./shared/model-ids.ts";
-import { otherDialect } from "./shared/other-dialect.ts";
+import { otherDialect } from "./shared/cases/other-dialect.ts";
+import { isCutByUs } from "./shared/judge/cut-by-us.ts";
+import { idsOf, listedModels } from "./shared/requests/model-ids.ts";
 
 /** Judges a list: status, the array, an id in every entry. */
 export function judgeList(list: Response, verdict: Verdict): void {

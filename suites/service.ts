@@ -3,11 +3,11 @@ import { DIALECTS, type Dialect, imagePart, MODES, toolsOf } from "../src/dialec
 import { aReply, filledString, success, that } from "../src/judging/index.ts";
 import { dialectOfEndpoint, ENDPOINTS, endpointOf } from "./auth/endpoints.ts";
 import { isServed } from "./limits/limit-denials.ts";
-import { assumeControl, sendControl } from "./shared/control-request.ts";
-import { dialectOfCase } from "./shared/dialect-of-case.ts";
-import { noise } from "./shared/images.ts";
-import { leftWithoutText } from "./shared/judge-reply.ts";
-import { STRUCTURED_PROMPT, structuredFields } from "./shared/structured-output.ts";
+import { dialectOfCase } from "./shared/cases/dialect-of-case.ts";
+import { leftWithoutText } from "./shared/judge/judge-reply.ts";
+import { assumeControl, sendControl } from "./shared/requests/control-request.ts";
+import { noise } from "./shared/requests/images.ts";
+import { STRUCTURED_PROMPT, structuredFields } from "./shared/requests/structured-output.ts";
 
 const isRedirect = (status: number): boolean => status >= 300 && status < 400;
 

@@ -9,10 +9,10 @@ import {
 import { member } from "../src/core/index.ts";
 import { DIALECTS, parseJson } from "../src/dialects/index.ts";
 import { atMost, isTrue, type Verdict } from "../src/judging/index.ts";
-import { arrivalOf } from "./shared/arrival.ts";
-import { assumeControl } from "./shared/control-request.ts";
-import { isCutByUs } from "./shared/cut-by-us.ts";
-import { sendPastRate } from "./shared/send-past-rate.ts";
+import { arrivalOf } from "./shared/judge/arrival.ts";
+import { isCutByUs } from "./shared/judge/cut-by-us.ts";
+import { assumeControl } from "./shared/requests/control-request.ts";
+import { sendPastRate } from "./shared/requests/send-past-rate.ts";
 import {
   AMPLE_TOKENS,
   LONG_STORY,
@@ -21,7 +21,7 @@ import {
   MULTIBYTE_TEXT,
   SPACED_TEXT,
   SPECIAL_TEXT,
-} from "./shared/texts.ts";
+} from "./shared/requests/texts.ts";
 import { INCREMENTAL } from "./streaming/incremental.ts";
 import { LONG_EVENTS } from "./streaming/long-events.ts";
 

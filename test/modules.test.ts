@@ -1,34 +1,46 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, relative } from "node:path/posix";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
-import { MODULES } from "../scripts/modules.ts";
-import { LONG_TESTS } from "../scripts/verify/long-tests.ts";
-import mutants from "../scripts/verify/vitest.mutants.config.ts";
+import { DEPTHS, FOLDERS_NEXT_TO_SRC, folderOf, LARGE_FOLDERS, MAX_FILES, MODULES } from "../scripts/modules.ts";
+import { LONG_TESTS } from "../scripts/verify/vitest/long-tests.ts";
+import mutants from "../scripts/verify/vitest/vitest.mutants.config.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
+/** The files of TypeScript in a folder, relative to the root of the repository, without those that the linter is tested with. */
+const sourceFiles = (folder: string): string[] =>
+  readdirSync(`${root}${folder}`, { recursive: true, encoding: "utf8" })
+    .filter((path) => /\.tsx?$/.test(path) && !path.includes("lint-probe"))
+    .map((path) => `${folder}/${path}`);
+
 describe("the linter keeps modules apart", () => {
-  const probes = Object.keys(MODULES).map((name) => `${root}src/${name}/lint-probe`);
+  const all = [...Object.keys(MODULES), ...Object.keys(FOLDERS_NEXT_TO_SRC)];
+  const importsOf = (name: string) => (MODULES[name] ?? FOLDERS_NEXT_TO_SRC[name])?.imports ?? [];
+  // With a folder of the commands, which do not import each other.
+  const probes = [...all.map((name) => `${folderOf(name)}/lint-probe`), "src/commands/lint-probe/deeper"];
   afterAll(() => {
-    for (const folder of probes) rmSync(folder, { recursive: true, force: true });
+    for (const folder of probes) rmSync(`${root}${folder}`, { recursive: true, force: true });
   });
 
   test("every import that is not in the table is rejected, every one in it is allowed", () => {
-    const all = Object.keys(MODULES);
+    const write = (folder: string, name: string, path: string) => {
+      const specifier = relative(folder, path);
+      writeFileSync(`${root}${folder}/${name}.ts`, `import * as x from "${specifier}";\nexport { x };\n`);
+    };
     for (const name of all) {
-      mkdirSync(`${root}src/${name}/lint-probe`, { recursive: true });
+      const folder = `${folderOf(name)}/lint-probe`;
+      mkdirSync(`${root}${folder}`, { recursive: true });
       for (const other of all.filter((candidate) => candidate !== name)) {
-        writeFileSync(
-          `${root}src/${name}/lint-probe/${other}.ts`,
-          `import * as x from "../../${other}/index.ts";\nexport { x };\n`,
-        );
-        writeFileSync(
-          `${root}src/${name}/lint-probe/inside-${other}.ts`,
-          `import * as x from "../../${other}/some-file.ts";\nexport { x };\n`,
-        );
+        write(folder, other.replace("/", "."), `${folderOf(other)}/index.ts`);
+        write(folder, `inside-${other.replace("/", ".")}`, `${folderOf(other)}/some-file.ts`);
       }
     }
+    mkdirSync(`${root}src/commands/lint-probe/deeper`, { recursive: true });
+    write("src/commands/lint-probe", "command", "src/commands/load/options.ts");
+    write("src/commands/lint-probe/deeper", "command", "src/commands/load/run.ts");
+    write("src/commands/lint-probe/deeper", "module", "src/load/index.ts");
     const lint = spawnSync(
       process.execPath,
       [
@@ -38,32 +50,51 @@ describe("the linter keeps modules apart", () => {
         "--vcs-enabled=false",
         "--reporter=json",
         "--max-diagnostics=none",
-        "src",
+        ...new Set(all.map((name) => folderOf(name).split("/")[0] ?? "")),
       ],
-      { cwd: root, encoding: "utf8" },
+      { cwd: root, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 },
     );
     const { diagnostics } = JSON.parse(lint.stdout.slice(lint.stdout.indexOf("{"))) as {
       diagnostics: { location: { path: string | { file: string } } }[];
     };
     const refused = diagnostics
       .map(({ location }) => JSON.stringify(location))
-      .flatMap((text) => /src\/([\w-]+)\/lint-probe\/([\w-]+)\.ts/.exec(text)?.slice(1).join("→") ?? []);
-    const expected = Object.entries(MODULES).flatMap(([name, { imports }]) =>
+      .flatMap((text) => /([\w/-]+)\/lint-probe\/([\w./-]+)\.ts/.exec(text)?.slice(1).join("→") ?? []);
+    const expected = all.flatMap((name) =>
       all
         .filter((other) => other !== name)
-        .flatMap((other) => [...(imports.includes(other) ? [] : [`${name}→${other}`]), `${name}→inside-${other}`]),
+        .map((other) => [other, other.replace("/", ".")] as const)
+        .flatMap(([other, file]) => [
+          ...(importsOf(name).includes(other) ? [] : [`${folderOf(name)}→${file}`]),
+          `${folderOf(name)}→inside-${file}`,
+        ]),
     );
-    expect([...new Set(refused)].sort()).toEqual(expected.sort());
+    expect([...new Set(refused)].sort()).toEqual(
+      [...expected, "src/commands→command", "src/commands→deeper/command"].sort(),
+    );
   });
 
-  test("every folder of src is in the table, and no imports form a cycle", () => {
-    const folders = readdirSync(`${root}src`, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-    expect(folders.map(({ name }) => name).sort()).toEqual(Object.keys(MODULES).sort());
+  test("every file of src is in one module, not deeper than the rules reach, and no imports form a cycle", () => {
+    const files = sourceFiles("src").filter((path) => path.split("/").length > 2);
+    const modulesOf = (path: string) => all.filter((name) => path.startsWith(`${folderOf(name)}/`));
+    expect(files.filter((path) => modulesOf(path).length !== 1)).toEqual([]);
+    const levels = (path: string, name: string) => path.split("/").length - folderOf(name).split("/").length - 1;
+    const deepest = [...files, ...sourceFiles("suites"), ...sourceFiles("reports")].flatMap((path) =>
+      modulesOf(path).map((name) => levels(path, name)),
+    );
+    expect(Math.max(...deepest)).toBeLessThanOrEqual(Math.max(...DEPTHS));
     const reaches = (from: string, to: string, seen: readonly string[] = []): boolean =>
-      !seen.includes(from) &&
-      (MODULES[from]?.imports ?? []).some((next) => next === to || reaches(next, to, [...seen, from]));
-    expect(Object.keys(MODULES).filter((name) => reaches(name, name))).toEqual([]);
+      !seen.includes(from) && importsOf(from).some((next) => next === to || reaches(next, to, [...seen, from]));
+    expect(all.filter((name) => reaches(name, name))).toEqual([]);
   });
+});
+
+test("no folder has more files than a reader can survey, except those with a reason", () => {
+  const counts = new Map<string, number>();
+  for (const path of ["src", "suites", "reports", "scripts"].flatMap(sourceFiles))
+    counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
+  const large = [...counts].filter(([, count]) => count > MAX_FILES).map(([folder]) => folder);
+  expect(large.sort()).toEqual(Object.keys(LARGE_FOLDERS).sort());
 });
 
 test("files that configurations name exist: one that was moved would no longer be run, or run twice", () => {

@@ -1,6 +1,6 @@
 import type { Histogram } from "../../src/metrics/index.ts";
 import type { LoadClass, LoadPhase, LoadRun } from "../../src/record/index.ts";
-import type { ReportSource } from "../source.ts";
+import type { ReportSource } from "../evidence/source.ts";
 import type { Bar } from "./charts/histogram-bars.tsx";
 
 /** One figure of one class of requests. */

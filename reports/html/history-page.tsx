@@ -1,6 +1,6 @@
 import type { HistoryReport, Trend } from "../../src/history/index.ts";
 import { oneLine, visible } from "../clean-text.ts";
-import { byGroup, changeText, TREND_STATUS, valueText } from "../history-figures.ts";
+import { byGroup, changeText, TREND_STATUS, valueText } from "../figures/history-figures.ts";
 import { VERDICT_TONES } from "../status-style.ts";
 import { TrendPlot } from "./charts/trend-plot.tsx";
 import { Document, type Head, Masthead } from "./document.tsx";

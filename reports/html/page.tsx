@@ -1,9 +1,9 @@
 import type { ComponentChildren } from "preact";
 import type { RunRecord } from "../../src/record/index.ts";
 import { visible } from "../clean-text.ts";
-import { unexplainedProblems } from "../problems.ts";
-import type { ReportSource } from "../source.ts";
-import { startedLoads } from "../started-loads.ts";
+import { unexplainedProblems } from "../evidence/problems.ts";
+import type { ReportSource } from "../evidence/source.ts";
+import { startedLoads } from "../figures/started-loads.ts";
 import { TONES, type Tone, VERDICT_TONES } from "../status-style.ts";
 import { Anchors } from "./anchors.ts";
 import { Document, type Head, Masthead } from "./document.tsx";
@@ -14,10 +14,10 @@ import { CoverageSection } from "./sections/coverage.tsx";
 import { DataQualitySection } from "./sections/data-quality.tsx";
 import { EnvironmentSection } from "./sections/environment.tsx";
 import { Gates } from "./sections/gates.tsx";
-import { LatencySection } from "./sections/latency.tsx";
-import { OverheadSection } from "./sections/overhead.tsx";
-import { RetryAfterSection, waitingRuns } from "./sections/retry-after.tsx";
-import { TiersSection } from "./sections/tiers.tsx";
+import { LatencySection } from "./sections/load/latency.tsx";
+import { OverheadSection } from "./sections/load/overhead.tsx";
+import { RetryAfterSection, waitingRuns } from "./sections/load/retry-after.tsx";
+import { TiersSection } from "./sections/load/tiers.tsx";
 import { VerdictSection } from "./sections/verdict.tsx";
 
 export function Page({ source, head }: { readonly source: ReportSource; readonly head: Head }) {

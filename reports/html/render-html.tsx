@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { VNode } from "preact";
 import { renderToString } from "preact-render-to-string";
 import type { HistoryReport } from "../../src/history/index.ts";
-import type { ReportSource } from "../source.ts";
+import type { ReportSource } from "../evidence/source.ts";
 import type { Head } from "./document.tsx";
 import { HistoryPage } from "./history-page.tsx";
 import { Page } from "./page.tsx";

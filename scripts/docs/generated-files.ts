@@ -1,14 +1,15 @@
 import { readFileSync } from "node:fs";
+import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
-import { actionWorkflow, CI_JOBS } from "../../src/app/ci-jobs.ts";
 import { waiversJsonSchema } from "../../src/checks/index.ts";
+import { actionWorkflow, CI_JOBS } from "../../src/commands/init/ci-jobs.ts";
 import { workloadJsonSchema } from "../../src/load/index.ts";
 import { policyJsonSchema } from "../../src/policy/index.ts";
 import { runRecordJsonSchema } from "../../src/record/index.ts";
 import { targetJsonSchema } from "../../src/target/index.ts";
 import { scenarioJsonSchema } from "../../src/upstream/index.ts";
 import { lintRules, moduleDiagram } from "../modules.ts";
-import { coveragePage, killPage, readMatrix } from "../verify/write-pages.ts";
+import { coveragePage, killPage, readMatrix } from "../verify/judge/write-pages.ts";
 import { checksPage } from "./checks-page.ts";
 import { reliabilityFigures } from "./reliability.ts";
 import { replyEvidence } from "./reply-evidence.ts";
@@ -34,8 +35,8 @@ export function generatedFiles(): GeneratedFile[] {
     schemaFile("waivers", waiversJsonSchema()),
     schemaFile("policy", policyJsonSchema()),
     schemaFile("upstream", scenarioJsonSchema()),
-    { path: "scripts/generated/biome.modules.json", text: json(lintRules()) },
-    ...K6_COPIES.map((name) => ({ path: `suites/k6/${name}`, text: copyForK6(name) })),
+    { path: "scripts/generated/biome.modules.json", text: lintRules() },
+    ...K6_COPIES.map((name) => ({ path: `suites/k6/${basename(name)}`, text: copyForK6(name) })),
     withParts("docs/internal/architecture.md", { modules: moduleDiagram }),
     { path: "docs/checks.md", text: checksPage() },
     { path: "docs/coverage.md", text: coveragePage(readMatrix()) },
@@ -60,7 +61,13 @@ function schemaFile(name: string, { $schema, ...schema }: { readonly $schema?: s
 }
 
 /** Files of `src/dialects` that the k6 scripts also use. They must import nothing but each other. */
-const K6_COPIES = ["denial-reading.ts", "reply-defect.ts", "reply-items.ts", "reply-output.ts", "retry-after.ts"];
+const K6_COPIES = [
+  "denial-reading.ts",
+  "reply/reply-defect.ts",
+  "reply/reply-items.ts",
+  "reply/reply-output.ts",
+  "retry-after.ts",
+];
 
 function copyForK6(name: string): string {
   const source = readFileSync(`${ROOT}src/dialects/${name}`, "utf8");

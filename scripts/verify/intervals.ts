@@ -3,7 +3,7 @@ import { join } from "node:path";
 import yargs from "yargs";
 import { describeFacts } from "../../reports/index.ts";
 import { seededRandom } from "../../src/core/index.ts";
-import { parseUntil, UntilKnown } from "../../src/load/until.ts";
+import { parseUntil, UntilKnown } from "../../src/load/schedule/until.ts";
 import type { Finding } from "../../src/record/index.ts";
 import { gauntlet, temporaryFolder } from "../../test/support/gauntlet.ts";
 import {

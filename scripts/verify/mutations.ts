@@ -11,11 +11,11 @@ import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import yargs from "yargs";
-import { complaints, isCauseRight, isUnderstated, type Kill, killOf } from "./evaluate.ts";
-import { judgeInWorkers } from "./judge-in-workers.ts";
-import { type Judgement, readJudgements } from "./judgement.ts";
-import { everything, type Sample, sample } from "./sample.ts";
-import { MATRIX_FILE, type Matrix, writePages } from "./write-pages.ts";
+import { complaints, isCauseRight, isUnderstated, type Kill, killOf } from "./judge/evaluate.ts";
+import { judgeInWorkers } from "./judge/judge-in-workers.ts";
+import { type Judgement, readJudgements } from "./judge/judgement.ts";
+import { everything, type Sample, sample } from "./judge/sample.ts";
+import { MATRIX_FILE, type Matrix, writePages } from "./judge/write-pages.ts";
 
 const args = await yargs(process.argv.slice(2))
   .option("all", { type: "boolean", default: false, describe: "Every mutation and every variant" })

@@ -20,7 +20,7 @@ const NODES = ["20.19.0", "22", "24", "26"];
 /** Run on each version, whatever its part is: the start of the program, and the packed package. */
 const EVERYWHERE = [
   ["test/package/program.test.ts"],
-  ["--config", "scripts/verify/vitest.long.config.ts", "test/package/tarball.test.ts"],
+  ["--config", "scripts/verify/vitest/vitest.long.config.ts", "test/package/tarball.test.ts"],
 ];
 const DAY_MS = 86_400_000;
 

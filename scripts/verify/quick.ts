@@ -11,14 +11,14 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import yargs from "yargs";
-import { isQuick } from "../../src/app/own-suites.ts";
 import { instancesOf } from "../../src/checks/index.ts";
+import { isQuick } from "../../src/run/suites/own-suites.ts";
 import { CHECKS } from "../../suites/index.ts";
-import { chooseQuick } from "./choose-quick.ts";
-import { killOf } from "./evaluate.ts";
-import { judgeGateway } from "./judge-gateway.ts";
-import { judgeInWorkers } from "./judge-in-workers.ts";
-import { everything } from "./sample.ts";
+import { chooseQuick } from "./judge/choose-quick.ts";
+import { killOf } from "./judge/evaluate.ts";
+import { judgeGateway } from "./judge/judge-gateway.ts";
+import { judgeInWorkers } from "./judge/judge-in-workers.ts";
+import { everything } from "./judge/sample.ts";
 
 const args = await yargs(process.argv.slice(2))
   .option("every", { type: "number", default: 1, describe: "Judge one in this many, others each day" })

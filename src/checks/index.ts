@@ -1,7 +1,4 @@
-export { accountOfKey } from "./account-of-key.ts";
-export type { Axes } from "./axes.ts";
-export { BODY_FORMS, type BodyForm, FILLER } from "./body-form.ts";
-export { type BodyFact, ResponsePacker } from "./body-readings.ts";
+export type { Axes } from "./declare/axes.ts";
 export {
   type Check,
   type CheckSpec,
@@ -17,40 +14,43 @@ export {
   type Scenario,
   suiteOf,
   waitSOf,
-} from "./check.ts";
-export { describeContract } from "./contract.ts";
-export { type Explanation, explanationOf } from "./explanation.ts";
-export { describeStop, isOwnNetwork, stopIn } from "./gateway-stop.ts";
-export type { Held } from "./held-request.ts";
-export { resultOf } from "./judge.ts";
-export { leftoversOf } from "./leftovers.ts";
-export { type LimitedAccount, limitedFor, scheduleOn } from "./limited-account.ts";
-export type { Need } from "./need.ts";
-export { describeOutage, isForGood, type Outage, outagesIn } from "./outage.ts";
-export { outputTokensOf } from "./output-tokens.ts";
-export { gapsOf, type Plan, planOf, preflightOf } from "./plan.ts";
-export { readingRules, recordedRules } from "./reading-rules.ts";
-export { freeze, type Recordable, thaw } from "./recording.ts";
-export type { RequestSpec } from "./request-spec.ts";
-export { variantOf } from "./request-variant.ts";
-export { requestedModel } from "./requested-model.ts";
-export { isStale, type ReadingRules, type RequestInfo, Response } from "./response.ts";
-export { mergeRounds, mergeRuns } from "./rounds.ts";
-export { notRun } from "./run-instance.ts";
-export { type ConcurrentLoad, runChecks } from "./runner.ts";
-export type { Schedule } from "./schedule.ts";
-export { scoreBySet } from "./score-by-set.ts";
-export { type Selection, select } from "./select.ts";
-export { likenessOf } from "./served-models.ts";
-export type { Session } from "./session.ts";
-export { unblockLines } from "./static-fixture.ts";
-export { TimeLeft } from "./time-left.ts";
-export { isTimedOut } from "./timeout-policy.ts";
-export { tokenLimitedFor } from "./token-limited-account.ts";
-export { Traffic } from "./traffic.ts";
-export type { Wait } from "./traffic-options.ts";
-export { undeclaredRpm } from "./undeclared-limit.ts";
-export type { ProviderSaw, Upstreamed } from "./upstream-probe.ts";
+} from "./declare/check.ts";
+export { describeContract } from "./declare/contract.ts";
+export { type Explanation, explanationOf } from "./declare/explanation.ts";
+export type { Need } from "./declare/need.ts";
+export type { RequestSpec } from "./declare/request-spec.ts";
+export { variantOf } from "./declare/request-variant.ts";
+export type { Schedule } from "./declare/schedule.ts";
+export { scoreBySet } from "./declare/score-by-set.ts";
+export { type Selection, select } from "./declare/select.ts";
+export { accountOfKey } from "./fixtures/account-of-key.ts";
+export { type LimitedAccount, limitedFor, scheduleOn } from "./fixtures/limited-account.ts";
+export { likenessOf } from "./fixtures/served-models.ts";
+export { unblockLines } from "./fixtures/static-fixture.ts";
+export { tokenLimitedFor } from "./fixtures/token-limited-account.ts";
+export { describeStop, isOwnNetwork, stopIn } from "./gateway/gateway-stop.ts";
+export { describeOutage, isForGood, type Outage, outagesIn } from "./gateway/outage.ts";
+export { gapsOf, type Plan, planOf, preflightOf } from "./plan/plan.ts";
+export { TimeLeft } from "./plan/time-left.ts";
+export { BODY_FORMS, type BodyForm, FILLER } from "./response/body-form.ts";
+export { type BodyFact, ResponsePacker } from "./response/body-readings.ts";
+export type { Held } from "./response/held-request.ts";
+export { outputTokensOf } from "./response/output-tokens.ts";
+export { readingRules, recordedRules } from "./response/reading-rules.ts";
+export { freeze, type Recordable, thaw } from "./response/recording.ts";
+export { requestedModel } from "./response/requested-model.ts";
+export { isStale, type ReadingRules, type RequestInfo, Response } from "./response/response.ts";
+export { resultOf } from "./runner/judge.ts";
+export { leftoversOf } from "./runner/leftovers.ts";
+export { mergeRounds, mergeRuns } from "./runner/rounds.ts";
+export { notRun } from "./runner/run-instance.ts";
+export { type ConcurrentLoad, runChecks } from "./runner/runner.ts";
+export type { Session } from "./runner/session.ts";
+export { isTimedOut } from "./traffic/timeout-policy.ts";
+export { Traffic } from "./traffic/traffic.ts";
+export type { Wait } from "./traffic/traffic-options.ts";
+export { undeclaredRpm } from "./traffic/undeclared-limit.ts";
+export type { ProviderSaw, Upstreamed } from "./traffic/upstream-probe.ts";
 export { applyWaivers, type WaiverBreach } from "./waivers/apply-waivers.ts";
 export { fingerprintOf } from "./waivers/fingerprint.ts";
 export { suggestWaivers } from "./waivers/suggest-waivers.ts";

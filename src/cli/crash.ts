@@ -1,6 +1,6 @@
 import { writeSync } from "node:fs";
 import { EXIT, maskLikely, messageOf } from "../core/index.ts";
-import { internalError, wantsJson, writeErrorNow } from "./json-output.ts";
+import { internalError, wantsJson, writeErrorNow } from "../terminal/index.ts";
 
 /** Shorter values of the environment occur in ordinary text. */
 const SHORTEST = 8;

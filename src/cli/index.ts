@@ -1,40 +1,41 @@
 import yargs, { type CommandModule } from "yargs";
-import { useCase, VERSION } from "../app/index.ts";
-import { EXIT, GauntletError, terminalText, UsageError } from "../core/index.ts";
+import {
+  baselineCommand,
+  calibrateCommand,
+  capacityCommand,
+  checksCommand,
+  clientCommand,
+  compareCommand,
+  complete,
+  completionCommand,
+  conformCommand,
+  doctorCommand,
+  explainCommand,
+  gatewayCommand,
+  historyCommand,
+  initCommand,
+  k6Command,
+  k8sCommand,
+  limitsCommand,
+  loadCommand,
+  mergeCommand,
+  overheadCommand,
+  rejudgeCommand,
+  reportCommand,
+  runCommand,
+  showReportCommand,
+  sizeCommand,
+  upstreamCommand,
+  waiversCommand,
+} from "../commands/index.ts";
+import { EXIT, GauntletError, terminalText, UsageError, VERSION } from "../core/index.ts";
+import type { ExitCodeHolder } from "../terminal/index.ts";
+import { fitted, wantsJson, writeError } from "../terminal/index.ts";
 import { checkOptions } from "./check-options.ts";
-import { baselineCommand } from "./commands/baseline.ts";
-import { calibrateCommand } from "./commands/calibrate.ts";
-import { capacityCommand } from "./commands/capacity.ts";
-import { checksCommand } from "./commands/checks.ts";
-import { clientCommand } from "./commands/client.ts";
-import { compareCommand } from "./commands/compare.ts";
-import { complete, completionCommand } from "./commands/completion.ts";
-import { conformCommand } from "./commands/conform.ts";
-import { doctorCommand } from "./commands/doctor.ts";
-import { explainCommand } from "./commands/explain.ts";
-import { gatewayCommand } from "./commands/gateway.ts";
-import { historyCommand } from "./commands/history.ts";
-import { initCommand } from "./commands/init.ts";
-import { k6Command } from "./commands/k6.ts";
-import { k8sCommand } from "./commands/k8s.ts";
-import { limitsCommand } from "./commands/limits.ts";
-import { loadCommand } from "./commands/load.ts";
-import { mergeCommand } from "./commands/merge.ts";
-import { overheadCommand } from "./commands/overhead.ts";
-import { rejudgeCommand } from "./commands/rejudge.ts";
-import { reportCommand } from "./commands/report.ts";
-import { runCommand } from "./commands/run.ts";
-import { showReportCommand } from "./commands/show-report.ts";
-import { sizeCommand } from "./commands/size.ts";
-import { upstreamCommand } from "./commands/upstream.ts";
-import { waiversCommand } from "./commands/waivers.ts";
 import { describeCrash } from "./crash.ts";
-import type { ExitCodeHolder } from "./define-command.ts";
 import { keepOutOfDumps } from "./dumps.ts";
-import { wantsJson, writeError } from "./json-output.ts";
 import { type Described, overview } from "./overview.ts";
 import { isCommandMissing, PARSER_CODES, usageMessage } from "./usage-message.ts";
-import { fitted } from "./wrap-lines.ts";
 
 export { crashWith, outputFailed } from "./crash.ts";
 
@@ -84,7 +85,7 @@ function asksForOverview(own: readonly string[]): boolean {
 export async function main(args: readonly string[]): Promise<number> {
   const { own, behindDashes } = splitAtDashes(args);
   if (own.includes("--version") && own.includes("--json")) {
-    const { versionDocument } = await useCase.version();
+    const { versionDocument } = await import("../run/journal/index.ts");
     process.stdout.write(`${JSON.stringify(versionDocument())}\n`);
     return EXIT.pass;
   }

@@ -1,4 +1,4 @@
-import { wrap } from "./progress/fit.ts";
+import { wrap } from "../terminal/index.ts";
 
 /** What the overview shows of a command. */
 export interface Described {

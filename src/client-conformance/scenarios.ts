@@ -1,4 +1,4 @@
-import { isTrue } from "../../src/judging/index.ts";
+import { isTrue } from "../judging/index.ts";
 import type { Turn } from "../reference-gateway/index.ts";
 import type { MustRequirement } from "../requirements/index.ts";
 import { judgeBounded, judgeOnce } from "./judges/attempts.ts";

@@ -17,8 +17,8 @@ export { isBeyondUse, parseJson } from "./json-values.ts";
 export { likeliestFirst, listEntries } from "./model-list.ts";
 export { readRateLimit } from "./rate-limit-header.ts";
 export { type ErrorReading, readError } from "./read-error.ts";
-export { countsOf, type ReplyReading, readReply } from "./read-reply.ts";
-export { readStream, type StreamEvent, type StreamReading } from "./read-stream.ts";
+export { countsOf, type ReplyReading, readReply } from "./reply/read-reply.ts";
+export { readStream, type StreamEvent, type StreamReading } from "./reply/read-stream.ts";
 export {
   checkReply,
   checkStream,
@@ -27,8 +27,8 @@ export {
   isEndMarker,
   type ReplyDefect,
   StreamContent,
-} from "./reply-defect.ts";
-export { JsonItems, readEvent } from "./reply-items.ts";
-export { outputOf } from "./reply-output.ts";
+} from "./reply/reply-defect.ts";
+export { JsonItems, readEvent } from "./reply/reply-items.ts";
+export { outputOf } from "./reply/reply-output.ts";
 export { gatewayTimeMs, readRetryAfter, retryAfterMs, retryAfterWaitMs } from "./retry-after.ts";
 export { toolsOf } from "./tool-definitions.ts";

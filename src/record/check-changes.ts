@@ -1,4 +1,4 @@
-import type { CheckChange, Comparison } from "./comparison-section.ts";
+import type { CheckChange, Comparison } from "./sections/comparison-section.ts";
 import { DECIDED, FAILED, type Status } from "./status.ts";
 
 interface Result {

@@ -1,7 +1,7 @@
 import type { CheckResult } from "./check-result.ts";
 import type { Finding } from "./finding.ts";
 import type { JudgedLoad, JudgedRun } from "./judged-load.ts";
-import type { JudgedPhase, LoadRun, LoadSection } from "./load-section.ts";
+import type { JudgedPhase, LoadRun, LoadSection } from "./sections/load-section.ts";
 
 type Named = Pick<LoadRun, "name">;
 

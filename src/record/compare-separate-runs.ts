@@ -1,4 +1,4 @@
-import type { ComparedMetric } from "./comparison-section.ts";
+import type { ComparedMetric } from "./sections/comparison-section.ts";
 
 /** One figure of two runs made at different times. */
 export interface FigurePair extends Pick<ComparedMetric, "name" | "unit" | "worse" | "a" | "b"> {

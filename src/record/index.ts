@@ -17,7 +17,17 @@ export {
   figuresOfLoad,
 } from "./checks-of-load.ts";
 export { compareSeparateRuns } from "./compare-separate-runs.ts";
-export type { CheckChange, ComparedMetric, Comparison } from "./comparison-section.ts";
+export { type JournalLine, readJournal } from "./files/journal.ts";
+export { countExchanges, EXCHANGES, readExchanges } from "./files/read-exchanges.ts";
+export {
+  type ExchangeLine,
+  RECORDINGS,
+  RunFolder,
+  readRecord,
+  readRun,
+  type StoredRun,
+  writeAtomically,
+} from "./files/run-folder.ts";
 export {
   countMet,
   type Deviation,
@@ -29,8 +39,9 @@ export {
   statusOfFinding,
   type UndecidedReason,
 } from "./finding.ts";
-export { type JournalLine, readJournal } from "./journal.ts";
 export type { EndingThreshold, JudgedLoad, JudgedRun, LoadReason } from "./judged-load.ts";
+export { RECORD_VERSION, type RunRecord, type RunVerdict, runRecordJsonSchema, runRecordSchema } from "./run-record.ts";
+export type { CheckChange, ComparedMetric, Comparison } from "./sections/comparison-section.ts";
 export {
   generatorSchema,
   type JudgedPhase,
@@ -47,22 +58,11 @@ export {
   type LoadVerdict,
   type Quantiles,
   sessionsSchema,
-} from "./load-section.ts";
-export { LOAD_DIALECTS } from "./load-values.ts";
-export type { Added, AddedDifference, Frontier, Overhead, OverheadLevel } from "./overhead-section.ts";
-export { GATE_LEVELS, type Gate, type GateLevel, type PolicySection } from "./policy-section.ts";
-export { countExchanges, EXCHANGES, readExchanges } from "./read-exchanges.ts";
-export { type RetryAfterFigures, type RetryOutcome, retryAfterSchema } from "./retry-after-section.ts";
-export {
-  type ExchangeLine,
-  RECORDINGS,
-  RunFolder,
-  readRecord,
-  readRun,
-  type StoredRun,
-  writeAtomically,
-} from "./run-folder.ts";
-export { RECORD_VERSION, type RunRecord, type RunVerdict, runRecordJsonSchema, runRecordSchema } from "./run-record.ts";
+} from "./sections/load-section.ts";
+export { LOAD_DIALECTS } from "./sections/load-values.ts";
+export type { Added, AddedDifference, Frontier, Overhead, OverheadLevel } from "./sections/overhead-section.ts";
+export { GATE_LEVELS, type Gate, type GateLevel, type PolicySection } from "./sections/policy-section.ts";
+export { type RetryAfterFigures, type RetryOutcome, retryAfterSchema } from "./sections/retry-after-section.ts";
+export type { Leak, WatchedMetric, WatchedMetrics, WatchedSample } from "./sections/watched-section.ts";
 export { countStatuses, DECIDED, FAILED, STATUSES, type Status, UNDECIDED, worstStatus } from "./status.ts";
 export { UNMEASURED } from "./unmeasured.ts";
-export type { Leak, WatchedMetric, WatchedMetrics, WatchedSample } from "./watched-section.ts";

@@ -1,6 +1,6 @@
 import type { CheckResult } from "./check-result.ts";
 import type { UndecidedReason } from "./finding.ts";
-import type { JudgedPhase, LoadRun, LoadVerdict } from "./load-section.ts";
+import type { JudgedPhase, LoadRun, LoadVerdict } from "./sections/load-section.ts";
 
 /** A load run before its verdicts are added to the checks. */
 export interface JudgedRun extends Omit<LoadRun, "phases"> {

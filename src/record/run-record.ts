@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { causeSchema } from "./cause.ts";
 import { checkResultSchema, layer, waiverSchema } from "./check-result.ts";
-import { comparisonSchema } from "./comparison-section.ts";
-import { loadSectionSchema } from "./load-section.ts";
-import { overheadSchema } from "./overhead-section.ts";
-import { policySectionSchema } from "./policy-section.ts";
+import { comparisonSchema } from "./sections/comparison-section.ts";
+import { loadSectionSchema } from "./sections/load-section.ts";
+import { overheadSchema } from "./sections/overhead-section.ts";
+import { policySectionSchema } from "./sections/policy-section.ts";
 import { STATUSES } from "./status.ts";
 
 /** Version of the run record. A reader of version n reads every record up to n. */

@@ -1,5 +1,5 @@
 import { NO_QUANTILES } from "../metrics/index.ts";
-import type { LoadGenerator } from "./load-section.ts";
+import type { LoadGenerator } from "./sections/load-section.ts";
 
 /** The figures of a generator that nobody measured. */
 export const UNMEASURED: Omit<LoadGenerator, "valid" | "problems"> = {

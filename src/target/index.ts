@@ -1,14 +1,18 @@
 export type { ScriptInput, UpstreamRequest } from "../upstream/index.ts";
-export { messageProblem } from "./denial-message.ts";
-export { describeEmbedded, type ReadyLine, startEmbedded } from "./embedded.ts";
-export { STATES, type State } from "./fixture-names.ts";
-export { hookProvisioner } from "./hook-provisioner.ts";
+export { messageProblem } from "./file/denial-message.ts";
+export { STATES, type State } from "./file/fixture-names.ts";
+export { loadTarget, parseTarget } from "./file/load-target.ts";
+export { readText, readYaml } from "./file/read-yaml.ts";
+export { type TargetFile, targetJsonSchema } from "./file/schema.ts";
+export { TIERS as TIER_LIMITS } from "./file/tiers.ts";
+export type { TokenLimits } from "./file/token-limits.ts";
+export { optional } from "./file/value-schemas.ts";
 export { Key } from "./key.ts";
-export { loadTarget, parseTarget } from "./load-target.ts";
-export { startOwnProcess } from "./own-process.ts";
-export type { Provisioner, Upgradable } from "./provisioner.ts";
-export { readText, readYaml } from "./read-yaml.ts";
-export { type TargetFile, targetJsonSchema } from "./schema.ts";
+export { describeEmbedded, type ReadyLine, startEmbedded } from "./provision/embedded.ts";
+export { hookProvisioner } from "./provision/hook-provisioner.ts";
+export { startOwnProcess } from "./provision/own-process.ts";
+export type { Provisioner, Upgradable } from "./provision/provisioner.ts";
+export { type UpstreamControl, upstreamControl } from "./provision/upstream-control.ts";
 export {
   type Account,
   allKeys,
@@ -20,7 +24,3 @@ export {
   type ModelRole,
   type Target,
 } from "./target.ts";
-export { TIERS as TIER_LIMITS } from "./tiers.ts";
-export type { TokenLimits } from "./token-limits.ts";
-export { type UpstreamControl, upstreamControl } from "./upstream-control.ts";
-export { optional } from "./value-schemas.ts";

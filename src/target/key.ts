@@ -1,4 +1,4 @@
-import type { Secret } from "../http-recorder/index.ts";
+import type { Secret } from "../http/recorder/index.ts";
 
 /** An API key: its value can only be used for requests. Printing, logging or serialising it shows its name. */
 export class Key {

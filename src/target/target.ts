@@ -1,8 +1,8 @@
 import type { Dialect } from "../dialects/index.ts";
+import type { TargetFile } from "./file/schema.ts";
+import type { Tier } from "./file/tiers.ts";
+import type { TokenLimits } from "./file/token-limits.ts";
 import type { Key } from "./key.ts";
-import type { TargetFile } from "./schema.ts";
-import type { Tier } from "./tiers.ts";
-import type { TokenLimits } from "./token-limits.ts";
 
 export type KeyName = keyof TargetFile["keys"];
 /** The role of a model. `plain` replies with text: the target file names it by its dialect. */

@@ -1,7 +1,7 @@
 import { type Check, defineCheck, defineInvariant, type RequestSpec, type Response } from "../../src/checks/index.ts";
 import { aReply, success } from "../../src/judging/index.ts";
-import { isFundedKey } from "../shared/good-keys.ts";
-import { isOfInterface } from "../shared/of-interface.ts";
+import { isOfInterface } from "../shared/cases/of-interface.ts";
+import { isFundedKey } from "../shared/requests/good-keys.ts";
 import { dialectOfEndpoint, ENDPOINTS, endpointOf } from "./endpoints.ts";
 
 const bearerAuthenticates = defineCheck({

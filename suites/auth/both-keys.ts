@@ -1,8 +1,8 @@
 import { type Check, defineCheck, type RequestSpec, type Response, type Session } from "../../src/checks/index.ts";
 import { MODES } from "../../src/dialects/index.ts";
 import { aReply } from "../../src/judging/index.ts";
-import { assumeControl, sendControl } from "../shared/control-request.ts";
-import { nonexistentKey } from "../shared/fabricated-key.ts";
+import { assumeControl, sendControl } from "../shared/requests/control-request.ts";
+import { nonexistentKey } from "../shared/requests/fabricated-key.ts";
 
 /** The value of the dialect's own key header next to a valid bearer key; `undefined` if the target has no such key. */
 const VENDOR_KEYS: Readonly<Record<string, (t: Session) => string | undefined>> = {

@@ -1,8 +1,8 @@
 import { type Check, defineCheck, type RequestSpec, type Response, type Session } from "../../src/checks/index.ts";
 import { oneOf } from "../../src/judging/index.ts";
-import { expectedDenial } from "../shared/expected-denial.ts";
-import { nonexistentKey, swappedCase } from "../shared/fabricated-key.ts";
-import { denialRequirements, judgeDenial } from "../shared/judge-denial.ts";
+import { expectedDenial } from "../shared/judge/expected-denial.ts";
+import { denialRequirements, judgeDenial } from "../shared/judge/judge-denial.ts";
+import { nonexistentKey, swappedCase } from "../shared/requests/fabricated-key.ts";
 import { dialectOfEndpoint, ENDPOINTS, endpointOf } from "./endpoints.ts";
 
 /** A denied control on the list endpoint, which has no streaming form. */

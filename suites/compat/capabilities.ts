@@ -1,9 +1,9 @@
 import type { Check, Response, Session } from "../../src/checks/index.ts";
 import { type Dialect, imagePart, MODES } from "../../src/dialects/index.ts";
 import { aReply, type Verdict } from "../../src/judging/index.ts";
-import { noise } from "../shared/images.ts";
-import { misfitOf, STRUCTURED_PROMPT, structuredFields } from "../shared/structured-output.ts";
-import { AMPLE_TOKENS } from "../shared/texts.ts";
+import { noise } from "../shared/requests/images.ts";
+import { misfitOf, STRUCTURED_PROMPT, structuredFields } from "../shared/requests/structured-output.ts";
+import { AMPLE_TOKENS } from "../shared/requests/texts.ts";
 import { defineCompat } from "./define-compat.ts";
 
 type Capability = "images" | "structured";

@@ -1,7 +1,7 @@
 import type { Check, RequestSpec, Response } from "../../src/checks/index.ts";
 import { type Dialect, MODES, type Mode } from "../../src/dialects/index.ts";
 import type { Verdict } from "../../src/judging/index.ts";
-import { AMPLE_TOKENS, LONG_TEXT } from "../shared/texts.ts";
+import { AMPLE_TOKENS, LONG_TEXT } from "../shared/requests/texts.ts";
 import { defineCompat } from "./define-compat.ts";
 
 /** Tokens: fewer than any model needs for the long prompt, so that the limit ends the reply. */

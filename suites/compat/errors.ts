@@ -2,7 +2,7 @@ import { type Check, defineInvariant, type Response } from "../../src/checks/ind
 import { isObject, member } from "../../src/core/index.ts";
 import { DIALECTS, listEntries, mediaType, requestId } from "../../src/dialects/index.ts";
 import { aString, filledString, oneOf, that, type Verdict } from "../../src/judging/index.ts";
-import { sendPastRate } from "../shared/send-past-rate.ts";
+import { sendPastRate } from "../shared/requests/send-past-rate.ts";
 import { inSeconds } from "./chat-stream.ts";
 import { aJsonType, defineCompat } from "./define-compat.ts";
 

@@ -2,8 +2,8 @@ import type { Check, Response } from "../../src/checks/index.ts";
 import { isObject, member } from "../../src/core/index.ts";
 import { mediaType } from "../../src/dialects/index.ts";
 import { anArray, filledString, isTrue, oneOf, that, type Verdict } from "../../src/judging/index.ts";
-import { arrivalOf, isFairlySeen, isOneBurst } from "../shared/arrival.ts";
-import { LONG_STORY } from "../shared/texts.ts";
+import { arrivalOf, isFairlySeen, isOneBurst } from "../shared/judge/arrival.ts";
+import { LONG_STORY } from "../shared/requests/texts.ts";
 import { aJsonType, anEmptyArray, defineCompat, judgeIds, memberJudge } from "./define-compat.ts";
 
 export const STOP_REASONS = ["end_turn", "max_tokens", "stop_sequence", "tool_use", "pause_turn", "refusal"];

@@ -2,7 +2,7 @@ import { type Check, defineInvariant, type Response, requestedModel } from "../.
 import { groupBy, member } from "../../src/core/index.ts";
 import type { Dialect } from "../../src/dialects/index.ts";
 import { isTrue, that, type Verdict } from "../../src/judging/index.ts";
-import { idsOf } from "../shared/model-ids.ts";
+import { idsOf } from "../shared/requests/model-ids.ts";
 
 /** Model names are compared between the modes only if each mode has this many replies. */
 const MIN_REPLIES = 3;

@@ -2,7 +2,7 @@ import type { Check, RequestSpec, Response, Session } from "../../src/checks/ind
 import { member } from "../../src/core/index.ts";
 import { type Dialect, type Mode, toolsOf } from "../../src/dialects/index.ts";
 import { aReply } from "../../src/judging/index.ts";
-import { ONE_TOOL, TWO_TOOLS } from "../shared/tools.ts";
+import { ONE_TOOL, TWO_TOOLS } from "../shared/requests/tools.ts";
 import { defineCompat } from "./define-compat.ts";
 import {
   chatCalls,

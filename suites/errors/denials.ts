@@ -1,10 +1,10 @@
 import { type Check, defineCheck, type Need, type RequestSpec, type Response } from "../../src/checks/index.ts";
 import { DIALECTS, type Dialect, MODES } from "../../src/dialects/index.ts";
 import type { Reason } from "../../src/requirements/index.ts";
-import { assumeControl, sendControl } from "../shared/control-request.ts";
-import { expectedDenial } from "../shared/expected-denial.ts";
-import { denialRequirements, judgeDenial } from "../shared/judge-denial.ts";
-import { inTurns, LONG_TEXT } from "../shared/texts.ts";
+import { expectedDenial } from "../shared/judge/expected-denial.ts";
+import { denialRequirements, judgeDenial } from "../shared/judge/judge-denial.ts";
+import { assumeControl, sendControl } from "../shared/requests/control-request.ts";
+import { inTurns, LONG_TEXT } from "../shared/requests/texts.ts";
 
 interface DenialCase {
   readonly id: `errors.${string}`;

@@ -2,9 +2,9 @@ import { type Check, defineCheck, type RequestSpec, type Response } from "../../
 import { notServerError, serverError, success, that } from "../../src/judging/index.ts";
 import { denial } from "../../src/requirements/index.ts";
 import { atOnce } from "../limits/burst.ts";
-import { AT_ONCE, CALLERS, type Caller, credentialsOf } from "../shared/callers.ts";
-import { expectedDenial } from "../shared/expected-denial.ts";
-import { inTurns, LONG_TEXT } from "../shared/texts.ts";
+import { expectedDenial } from "../shared/judge/expected-denial.ts";
+import { AT_ONCE, CALLERS, type Caller, credentialsOf } from "../shared/requests/callers.ts";
+import { inTurns, LONG_TEXT } from "../shared/requests/texts.ts";
 
 /** An acceptable response to a body of unknown length (RFC 9110, 15.5.12). */
 const NO_LENGTH = 411;

@@ -2,7 +2,7 @@ import { type Check, defineCheck, type Response } from "../../src/checks/index.t
 import { isObject, member } from "../../src/core/index.ts";
 import { DIALECTS } from "../../src/dialects/index.ts";
 import { isTrue, serverError } from "../../src/judging/index.ts";
-import { idsOf } from "../shared/model-ids.ts";
+import { idsOf } from "../shared/requests/model-ids.ts";
 
 /** Ids similar to an enabled one, by how they are derived from it. */
 function derivedFrom(id: string, nonce: string): Readonly<Record<string, string>> {

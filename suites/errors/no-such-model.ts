@@ -1,7 +1,7 @@
 import { type Check, defineCheck, type RequestSpec, type Response } from "../../src/checks/index.ts";
 import { DIALECTS } from "../../src/dialects/index.ts";
 import { callerError, that } from "../../src/judging/index.ts";
-import { expectedDenial } from "../shared/expected-denial.ts";
+import { expectedDenial } from "../shared/judge/expected-denial.ts";
 
 /** Ids that no gateway has, in the usual formats. */
 const NO_MODELS = (nonce: string): readonly string[] => [nonce, `gauntlet/${nonce}`, `${nonce}:latest`, `${nonce}-1.5`];

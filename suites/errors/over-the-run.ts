@@ -1,7 +1,7 @@
 import { type Check, defineInvariant, type Response } from "../../src/checks/index.ts";
 import { absent, oneOf, that, type Verdict } from "../../src/judging/index.ts";
-import { isOfInterface } from "../shared/of-interface.ts";
-import { requestedModel } from "../shared/requested-model.ts";
+import { isOfInterface } from "../shared/cases/of-interface.ts";
+import { requestedModel } from "../shared/requests/requested-model.ts";
 
 const successIsAReply = defineInvariant({
   id: "errors.success-is-a-reply",

@@ -2,9 +2,9 @@ import { type Check, defineCheck, type RequestSpec, type Response, unblockLines 
 import { DIALECTS, MODES } from "../../src/dialects/index.ts";
 import { serverError, success, that, type Verdict } from "../../src/judging/index.ts";
 import { DENIALS } from "../../src/requirements/index.ts";
-import { assumeControl, sendControl } from "../shared/control-request.ts";
-import { sendPastRate } from "../shared/send-past-rate.ts";
-import { LONG_STORY } from "../shared/texts.ts";
+import { assumeControl, sendControl } from "../shared/requests/control-request.ts";
+import { sendPastRate } from "../shared/requests/send-past-rate.ts";
+import { LONG_STORY } from "../shared/requests/texts.ts";
 
 const NAMED: readonly string[] = DENIALS.map(({ reason }) => reason);
 

@@ -1,4 +1,4 @@
-// Generated from src/dialects/reply-defect.ts by `npm run generate`: change it there.
+// Generated from src/dialects/reply/reply-defect.ts by `npm run generate`: change it there.
 import { JsonItems, readEvent } from "./reply-items.ts";
 import {
   fromBlocks,

@@ -1,4 +1,4 @@
-// Generated from src/dialects/reply-items.ts by `npm run generate`: change it there.
+// Generated from src/dialects/reply/reply-items.ts by `npm run generate`: change it there.
 /** Splits a streamed body into items as it arrives. Imports nothing, for the same reason as `reply-output.ts`. */
 
 export interface EventText {

@@ -1,4 +1,4 @@
-// Generated from src/dialects/reply-output.ts by `npm run generate`: change it there.
+// Generated from src/dialects/reply/reply-output.ts by `npm run generate`: change it there.
 /**
  * Finds the output in a reply, or in one item of a streaming reply. Like `reply-defect.ts`, this file imports nothing else from
  * the project, because the k6 scripts use a generated copy of both, so that every engine reads replies in the same way.

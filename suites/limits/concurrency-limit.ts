@@ -2,7 +2,7 @@ import { type Check, defineCheck, type Response } from "../../src/checks/index.t
 import { median } from "../../src/core/index.ts";
 import { DIALECTS } from "../../src/dialects/index.ts";
 import { atLeast, atMost, that } from "../../src/judging/index.ts";
-import { denialRequirements, judgeDenial } from "../shared/judge-denial.ts";
+import { denialRequirements, judgeDenial } from "../shared/judge/judge-denial.ts";
 import { concurrencyScenario } from "./concurrency-scenario.ts";
 import { nonStreaming, silentStreams } from "./concurrency-slow-replies.ts";
 import { mostInFlight, queuedAtLimit, servedAtLimit, wasAtLimit } from "./in-flight.ts";

@@ -10,11 +10,11 @@ import {
 } from "../../src/checks/index.ts";
 import { median } from "../../src/core/index.ts";
 import type { Key, Limits, Target } from "../../src/target/index.ts";
-import { expectedDenial } from "../shared/expected-denial.ts";
-import type { ExpectedDenial } from "../shared/judge-denial.ts";
-import { otherDialect } from "../shared/other-dialect.ts";
-import { servable } from "../shared/servable.ts";
-import { spellingsOf } from "../shared/spellings.ts";
+import { otherDialect } from "../shared/cases/other-dialect.ts";
+import { servable } from "../shared/cases/servable.ts";
+import { spellingsOf } from "../shared/cases/spellings.ts";
+import { expectedDenial } from "../shared/judge/expected-denial.ts";
+import type { ExpectedDenial } from "../shared/judge/judge-denial.ts";
 import { atOnce } from "./burst.ts";
 import { type Extra, extraKindsOf } from "./extra-requests.ts";
 import { untilInFlight } from "./in-flight.ts";

@@ -1,5 +1,5 @@
 import type { Held, LimitedAccount, RequestSpec, Response, Session } from "../../src/checks/index.ts";
-import { servable } from "../shared/servable.ts";
+import { servable } from "../shared/cases/servable.ts";
 import { abortOnceDecided } from "./burst.ts";
 import { untilInFlight } from "./in-flight.ts";
 

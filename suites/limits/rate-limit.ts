@@ -1,6 +1,6 @@
 import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
 import { atLeast, atMost, type Verdict } from "../../src/judging/index.ts";
-import { denialRequirements, judgeDenial } from "../shared/judge-denial.ts";
+import { denialRequirements, judgeDenial } from "../shared/judge/judge-denial.ts";
 import { type Burst, concurrencyDenialsWhenIdle, exceedsLimit, refilledEarly } from "./burst.ts";
 import { admittedIn, isConcurrencyDenial, isRateDenial, isRefused, isServed, withoutStrays } from "./limit-denials.ts";
 import { type RateRecording, rateScenario } from "./rate-scenario.ts";

@@ -8,10 +8,10 @@ import {
   scheduleOn,
 } from "../../src/checks/index.ts";
 import { type TestedWait, testShortestWait, waitAndRetry } from "../retry-after/tested-wait.ts";
-import { expectedDenial } from "../shared/expected-denial.ts";
-import type { ExpectedDenial } from "../shared/judge-denial.ts";
-import { otherDialect } from "../shared/other-dialect.ts";
-import { spellingsOf } from "../shared/spellings.ts";
+import { otherDialect } from "../shared/cases/other-dialect.ts";
+import { spellingsOf } from "../shared/cases/spellings.ts";
+import { expectedDenial } from "../shared/judge/expected-denial.ts";
+import type { ExpectedDenial } from "../shared/judge/judge-denial.ts";
 import { type Burst, burst, endedMs, exceedsLimit, refilledEarly, startedMs } from "./burst.ts";
 import { admittedIn, isRateDenial, isRefused } from "./limit-denials.ts";
 import { type OtherAccount, sendToOtherAccounts } from "./other-accounts.ts";

@@ -1,7 +1,7 @@
 import type { LimitedAccount, RequestSpec, Response, Session } from "../../src/checks/index.ts";
-import { otherDialect } from "../shared/other-dialect.ts";
-import { servable } from "../shared/servable.ts";
-import { inTurns, LONG_TEXT } from "../shared/texts.ts";
+import { otherDialect } from "../shared/cases/other-dialect.ts";
+import { servable } from "../shared/cases/servable.ts";
+import { inTurns, LONG_TEXT } from "../shared/requests/texts.ts";
 import { atOnce, type Burst } from "./burst.ts";
 import { isRateDenial, isRefused } from "./limit-denials.ts";
 

@@ -1,6 +1,6 @@
 import type { Check } from "../../src/checks/index.ts";
-import { servedAsSdksSend } from "../shared/as-sdks-send.ts";
-import { repliesDifferByPrompt } from "../shared/one-reply-to-all.ts";
+import { repliesDifferByPrompt } from "../shared/judge/one-reply-to-all.ts";
+import { servedAsSdksSend } from "../shared/requests/as-sdks-send.ts";
 import { MAX_TOKENS } from "./max-tokens.ts";
 import { MESSAGE_REQUESTS } from "./requests.ts";
 import { SYSTEM_PROMPT } from "./system.ts";

@@ -2,8 +2,8 @@ import { type Check, defineCheck, type RequestSpec, type Response } from "../../
 import { isObject } from "../../src/core/index.ts";
 import { MODES } from "../../src/dialects/index.ts";
 import { atMost, callerError, success, that } from "../../src/judging/index.ts";
-import { assumeControl, sendControl } from "../shared/control-request.ts";
-import { inTurns } from "../shared/texts.ts";
+import { assumeControl, sendControl } from "../shared/requests/control-request.ts";
+import { inTurns } from "../shared/requests/texts.ts";
 import { SYSTEM } from "./system.ts";
 
 const maxTokensIsMandatory = defineCheck({

@@ -2,12 +2,12 @@ import { type Check, defineCheck, type RequestSpec } from "../../src/checks/inde
 import { isObject } from "../../src/core/index.ts";
 import { MODES } from "../../src/dialects/index.ts";
 import { callerError } from "../../src/judging/index.ts";
-import { assumeControl, sendControl } from "../shared/control-request.ts";
-import { everyNonStreaming } from "../shared/every-non-streaming.ts";
-import { everyText } from "../shared/every-text.ts";
-import { everyUsage } from "../shared/every-usage.ts";
-import { judgeNonStreamingReply, judgeReplies } from "../shared/judge-reply.ts";
-import { AMPLE_TOKENS, inTurns, LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "../shared/texts.ts";
+import { everyNonStreaming } from "../shared/cases/every-non-streaming.ts";
+import { everyText } from "../shared/cases/every-text.ts";
+import { everyUsage } from "../shared/cases/every-usage.ts";
+import { judgeNonStreamingReply, judgeReplies } from "../shared/judge/judge-reply.ts";
+import { assumeControl, sendControl } from "../shared/requests/control-request.ts";
+import { AMPLE_TOKENS, inTurns, LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "../shared/requests/texts.ts";
 
 const minimal = defineCheck({
   id: "messages.minimal",

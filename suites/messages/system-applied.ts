@@ -2,10 +2,10 @@ import { type Check, defineCheck, type RequestSpec, type Response, type Session 
 import type { Dialect } from "../../src/dialects/index.ts";
 import { MODES, type Mode } from "../../src/dialects/index.ts";
 import { isTrue } from "../../src/judging/index.ts";
-import { fisherSplit, MAX_FALSE_FAILURE } from "../shared/fisher-split.ts";
-import { idsOf } from "../shared/model-ids.ts";
-import { inTurns, LONG_TEXT } from "../shared/texts.ts";
-import { inputTokensIn, tokenCountsOf } from "../shared/token-counts.ts";
+import { fisherSplit, MAX_FALSE_FAILURE } from "../shared/judge/fisher-split.ts";
+import { inputTokensIn, tokenCountsOf } from "../shared/judge/token-counts.ts";
+import { idsOf } from "../shared/requests/model-ids.ts";
+import { inTurns, LONG_TEXT } from "../shared/requests/texts.ts";
 
 /** Attempts per dialect before a model that follows the system prompt in only one of them counts against the gateway. */
 const ROUNDS = 10;

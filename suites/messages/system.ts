@@ -1,9 +1,9 @@
 import { type Check, defineCheck, type RequestSpec, type Response } from "../../src/checks/index.ts";
 import { MODES } from "../../src/dialects/index.ts";
 import { success } from "../../src/judging/index.ts";
-import { assumeControl, sendControl } from "../shared/control-request.ts";
-import { judgeNonStreamingReply } from "../shared/judge-reply.ts";
-import { inTurns, LONG_TEXT } from "../shared/texts.ts";
+import { judgeNonStreamingReply } from "../shared/judge/judge-reply.ts";
+import { assumeControl, sendControl } from "../shared/requests/control-request.ts";
+import { inTurns, LONG_TEXT } from "../shared/requests/texts.ts";
 
 export const SYSTEM = "You are a careful assistant. Answer in one short sentence.";
 

@@ -1,7 +1,7 @@
 import { type Check, defineCheck } from "../../src/checks/index.ts";
 import { judgeList } from "../models.ts";
-import { sdkHeaders, sdksOf } from "../shared/as-sdks-send.ts";
-import { listedModels } from "../shared/model-ids.ts";
+import { sdkHeaders, sdksOf } from "../shared/requests/as-sdks-send.ts";
+import { listedModels } from "../shared/requests/model-ids.ts";
 
 const DIALECT_OF = Object.fromEntries(
   (["chat", "messages"] as const).flatMap((dialect) => sdksOf(dialect).map((sdk) => [sdk, dialect])),

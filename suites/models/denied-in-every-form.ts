@@ -1,6 +1,6 @@
 import { type Check, defineCheck, type RequestSpec, type Response } from "../../src/checks/index.ts";
 import { success } from "../../src/judging/index.ts";
-import { AT_ONCE, type Caller, credentialsOf } from "../shared/callers.ts";
+import { AT_ONCE, type Caller, credentialsOf } from "../shared/requests/callers.ts";
 
 /** Callers that get no list either, and the requirement that says so. The others may not spend, but may list. */
 const NO_LIST = { missing: "MODELS-5", unknown: "MODELS-5", revoked: "AUTH-4" } as const;

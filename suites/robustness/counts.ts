@@ -1,7 +1,7 @@
 import { defineInvariant, type Response } from "../../src/checks/index.ts";
 import { atPointer, isObject } from "../../src/core/index.ts";
 import { oneOf, type Verdict } from "../../src/judging/index.ts";
-import { inputTokensIn, outputTokensIn, tokenCountsOf } from "../shared/token-counts.ts";
+import { inputTokensIn, outputTokensIn, tokenCountsOf } from "../shared/judge/token-counts.ts";
 
 export const counts = defineInvariant({
   id: "robustness.counts",

@@ -9,7 +9,7 @@ import {
 import { wilson } from "../../src/core/index.ts";
 import { mediaType } from "../../src/dialects/index.ts";
 import { atMost, type Verdict } from "../../src/judging/index.ts";
-import { isCutByUs } from "../shared/cut-by-us.ts";
+import { isCutByUs } from "../shared/judge/cut-by-us.ts";
 import { counts } from "./counts.ts";
 
 /** Responses that nobody truncated on purpose, neither we nor the provider. */

@@ -8,7 +8,7 @@ import {
   type Response,
 } from "../../src/checks/index.ts";
 import type { Verdict } from "../../src/judging/index.ts";
-import { hasOutput } from "../shared/has-output.ts";
+import { hasOutput } from "../shared/judge/has-output.ts";
 
 const keepsServing = defineInvariant({
   id: "robustness.keeps-serving",

@@ -1,8 +1,8 @@
 import { type Check, defineCheck, type RequestSpec, type Response, type Session } from "../../src/checks/index.ts";
 import { DIALECTS, toolsOf } from "../../src/dialects/index.ts";
-import { inTurns, LONG_TEXT } from "../shared/texts.ts";
-import { inputTokensIn, outputTokensIn, type TokenCounts, tokenCountsOf } from "../shared/token-counts.ts";
-import { TWO_TOOLS } from "../shared/tools.ts";
+import { inputTokensIn, outputTokensIn, type TokenCounts, tokenCountsOf } from "../shared/judge/token-counts.ts";
+import { inTurns, LONG_TEXT } from "../shared/requests/texts.ts";
+import { TWO_TOOLS } from "../shared/requests/tools.ts";
 
 /** About two hundred tokens. */
 const FILLER = LONG_TEXT.slice(0, 1_200);

@@ -1,8 +1,8 @@
 import { outputTokensOf, type RequestSpec, type Response, type Session } from "../../src/checks/index.ts";
 import { type Dialect, MODES, type Mode } from "../../src/dialects/index.ts";
 import type { Key } from "../../src/target/index.ts";
-import { otherDialect } from "../shared/other-dialect.ts";
-import { inTurns, LONG_TEXT } from "../shared/texts.ts";
+import { otherDialect } from "../shared/cases/other-dialect.ts";
+import { inTurns, LONG_TEXT } from "../shared/requests/texts.ts";
 
 /** Keys that start with room and that a run may use up: a daily cap, and a lifetime budget. */
 export type UsedUpState = "cappable" | "childSmall";

@@ -2,13 +2,13 @@ import { type Check, defineCheck, defineInvariant, type Response, type Session }
 import { toolsOf } from "../../src/dialects/index.ts";
 import { notSuccess, success } from "../../src/judging/index.ts";
 import { withoutStrays } from "../limits/limit-denials.ts";
-import { expectedDenial } from "../shared/expected-denial.ts";
-import { isFundedKey } from "../shared/good-keys.ts";
-import { denialRequirements, judgeDenial } from "../shared/judge-denial.ts";
-import { otherDialect } from "../shared/other-dialect.ts";
-import { servable } from "../shared/servable.ts";
-import { spellingsOf } from "../shared/spellings.ts";
-import { ONE_TOOL } from "../shared/tools.ts";
+import { otherDialect } from "../shared/cases/other-dialect.ts";
+import { servable } from "../shared/cases/servable.ts";
+import { spellingsOf } from "../shared/cases/spellings.ts";
+import { expectedDenial } from "../shared/judge/expected-denial.ts";
+import { denialRequirements, judgeDenial } from "../shared/judge/judge-denial.ts";
+import { isFundedKey } from "../shared/requests/good-keys.ts";
+import { ONE_TOOL } from "../shared/requests/tools.ts";
 import { isSpendingDenial, kindsOf } from "./drive.ts";
 
 /** Every kind of traffic with a key that must be denied. */

@@ -1,8 +1,8 @@
 import type { RequestSpec, Response, Session } from "../../src/checks/index.ts";
 import type { Key } from "../../src/target/index.ts";
-import { otherDialect } from "../shared/other-dialect.ts";
-import { servable } from "../shared/servable.ts";
-import { LONG_TEXT } from "../shared/texts.ts";
+import { otherDialect } from "../shared/cases/other-dialect.ts";
+import { servable } from "../shared/cases/servable.ts";
+import { LONG_TEXT } from "../shared/requests/texts.ts";
 import {
   cutOf,
   type Drive,

@@ -10,8 +10,8 @@ import {
 } from "../../src/checks/index.ts";
 import { atMost, success, type Verdict } from "../../src/judging/index.ts";
 import { withoutStrays } from "../limits/limit-denials.ts";
-import { expectedDenial } from "../shared/expected-denial.ts";
-import { denialRequirements, type ExpectedDenial, judgeDenial } from "../shared/judge-denial.ts";
+import { expectedDenial } from "../shared/judge/expected-denial.ts";
+import { denialRequirements, type ExpectedDenial, judgeDenial } from "../shared/judge/judge-denial.ts";
 import { describeKind, isSpendingDenial, type UsedUpState } from "./drive.ts";
 import { passedTheLimit } from "./key-bursts.ts";
 import { type KeyRecording, NOTHING, useUpKey } from "./key-scenario.ts";

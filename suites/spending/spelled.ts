@@ -1,7 +1,7 @@
 import type { RequestSpec, Response, Session } from "../../src/checks/index.ts";
 import type { Key } from "../../src/target/index.ts";
-import { nonexistentKey } from "../shared/fabricated-key.ts";
-import { spellingsOf } from "../shared/spellings.ts";
+import { spellingsOf } from "../shared/cases/spellings.ts";
+import { nonexistentKey } from "../shared/requests/fabricated-key.ts";
 import type { Kind } from "./drive.ts";
 
 /** A request with a used-up key in another spelling. */

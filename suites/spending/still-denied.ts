@@ -1,5 +1,5 @@
 import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
-import { expectedDenial } from "../shared/expected-denial.ts";
+import { expectedDenial } from "../shared/judge/expected-denial.ts";
 
 /** Keys that are stopped for good, and the denial that they get. */
 const STOPPED = {

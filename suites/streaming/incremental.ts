@@ -8,9 +8,9 @@ import {
   isOneBurst,
   LONG_ENOUGH_MS,
   MAX_IN_ONE_BURST,
-} from "../shared/arrival.ts";
-import { AMPLE_TOKENS, inTurns, LONG_STORY, LONG_TEXT } from "../shared/texts.ts";
-import { ONE_TOOL } from "../shared/tools.ts";
+} from "../shared/judge/arrival.ts";
+import { AMPLE_TOKENS, inTurns, LONG_STORY, LONG_TEXT } from "../shared/requests/texts.ts";
+import { ONE_TOOL } from "../shared/requests/tools.ts";
 
 /**
  * If one of two arrived in one piece, further runs show whether that was an accident: this many conclusive ones, out of at most

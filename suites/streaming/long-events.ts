@@ -1,9 +1,9 @@
 import { type Check, defineCheck, isTimedOut, type RequestSpec, type Response } from "../../src/checks/index.ts";
 import { DIALECTS } from "../../src/dialects/index.ts";
 import { isTrue } from "../../src/judging/index.ts";
-import { isCutByUs } from "../shared/cut-by-us.ts";
-import { assumeWholeReply } from "../shared/own-length.ts";
-import { AMPLE_TOKENS } from "../shared/texts.ts";
+import { isCutByUs } from "../shared/judge/cut-by-us.ts";
+import { assumeWholeReply } from "../shared/judge/own-length.ts";
+import { AMPLE_TOKENS } from "../shared/requests/texts.ts";
 
 /** Lengths in characters. The first shows whether long texts come in long events; the others exceed limits of line readers. */
 const LENGTHS = [6_000, 70_000, 300_000];

@@ -12,9 +12,9 @@ import { burst, atOnce as sendAll } from "../limits/burst.ts";
 import { isRateDenial, isRefused, isServed } from "../limits/limit-denials.ts";
 import { paced, untilQuiet } from "../limits/paced.ts";
 import { type TestedWait, waitAndRetry } from "../retry-after/tested-wait.ts";
-import { expectedDenial } from "../shared/expected-denial.ts";
-import type { ExpectedDenial } from "../shared/judge-denial.ts";
-import { spellingsOf } from "../shared/spellings.ts";
+import { spellingsOf } from "../shared/cases/spellings.ts";
+import { expectedDenial } from "../shared/judge/expected-denial.ts";
+import type { ExpectedDenial } from "../shared/judge/judge-denial.ts";
 import { exceedsTokens, isEarly, type Part, type TokensAsDeclared } from "./part.ts";
 import { probeSize, requestOf, type Size, sizeOf, spendOf } from "./size.ts";
 

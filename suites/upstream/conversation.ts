@@ -3,9 +3,9 @@ import { type Check, defineCheck, type RequestSpec } from "../../src/checks/inde
 import { isObject, type JsonObject, type JsonValue, member } from "../../src/core/index.ts";
 import { DIALECTS, type Dialect, imagePart, parseJson, toolsOf } from "../../src/dialects/index.ts";
 import { isTrue } from "../../src/judging/index.ts";
-import { PIXEL } from "../shared/images.ts";
-import { LONG_TEXT, MULTIBYTE_TEXT, SPACED_TEXT, SPECIAL_TEXT } from "../shared/texts.ts";
-import { TWO_TOOLS } from "../shared/tools.ts";
+import { PIXEL } from "../shared/requests/images.ts";
+import { LONG_TEXT, MULTIBYTE_TEXT, SPACED_TEXT, SPECIAL_TEXT } from "../shared/requests/texts.ts";
+import { TWO_TOOLS } from "../shared/requests/tools.ts";
 import { assumePassed, isSameDialect, MARKER, type Passed, sendMarked, sendPlain } from "./marked.ts";
 
 const turn = (role: string, content: JsonValue): JsonObject => ({ role, content });

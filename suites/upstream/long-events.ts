@@ -2,8 +2,8 @@ import { type Check, defineCheck, type Response } from "../../src/checks/index.t
 import { type JsonObject, member } from "../../src/core/index.ts";
 import { DIALECTS, toolsOf } from "../../src/dialects/index.ts";
 import { isTrue } from "../../src/judging/index.ts";
-import { isCutByUs } from "../shared/cut-by-us.ts";
-import { ONE_TOOL } from "../shared/tools.ts";
+import { isCutByUs } from "../shared/judge/cut-by-us.ts";
+import { ONE_TOOL } from "../shared/requests/tools.ts";
 import { assumePassed, type Passed, type ProviderScript, sendMarked, sendPlain, wordsOf } from "./marked.ts";
 import { streamedCall } from "./streamed-call.ts";
 

@@ -3,9 +3,9 @@ import { type Check, defineCheck, type Response } from "../../src/checks/index.t
 import type { JsonObject } from "../../src/core/index.ts";
 import { DIALECTS, MODES, toolsOf } from "../../src/dialects/index.ts";
 import { isTrue, type Verdict } from "../../src/judging/index.ts";
-import { MULTIBYTE_TEXT, SPECIAL_TEXT } from "../shared/texts.ts";
-import { tokenCountsOf } from "../shared/token-counts.ts";
-import { ONE_TOOL } from "../shared/tools.ts";
+import { tokenCountsOf } from "../shared/judge/token-counts.ts";
+import { MULTIBYTE_TEXT, SPECIAL_TEXT } from "../shared/requests/texts.ts";
+import { ONE_TOOL } from "../shared/requests/tools.ts";
 import { assumePassed, type ProviderScript, sendMarked, sendPlain } from "./marked.ts";
 import { type Call, streamedCall } from "./streamed-call.ts";
 

@@ -1,8 +1,8 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { FORMATS } from "../../reports/index.ts";
-import { readOrRecover } from "../../src/app/recover-record.ts";
-import { openSource } from "../../src/app/write-reports.ts";
+import { readOrRecover } from "../../src/run/record/recover-record.ts";
+import { openSource } from "../../src/run/record/write-reports.ts";
 import { startGauntlet, temporaryFolder } from "../support/gauntlet.ts";
 import { recordProblems } from "../support/record-schema.ts";
 import { unzipped } from "../support/run-files.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { history } from "../../src/app/history.ts";
+import { history } from "../../src/commands/history/run.ts";
 import { startBrowser } from "../support/browser.ts";
 import { type Folder, temporaryFolder } from "../support/gauntlet.ts";
 import { loadClass, loadPhase, loadRun, quantiles } from "../support/load-records.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { SDK_REQUESTS } from "../../suites/shared/sdk-headers.ts";
+import { SDK_REQUESTS } from "../../suites/shared/requests/sdk-headers.ts";
 import { conformTo, httpServer, targetOf } from "../support/judge.ts";
 
 const named = (headers: readonly (readonly [string, string])[], name: string) =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Response } from "../../src/checks/index.ts";
-import { Recorder } from "../../src/http-recorder/index.ts";
+import { Recorder } from "../../src/http/recorder/index.ts";
 import { isAmbient, Undecided, Verdict } from "../../src/judging/index.ts";
 import { httpServer } from "../support/judge.ts";
 

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { Response } from "../../src/checks/index.ts";
-import { Recorder } from "../../src/http-recorder/index.ts";
+import { Recorder } from "../../src/http/recorder/index.ts";
 import { Verdict } from "../../src/judging/index.ts";
 import { CHECKS } from "../../suites/index.ts";
-import { isCutByUs } from "../../suites/shared/cut-by-us.ts";
+import { isCutByUs } from "../../suites/shared/judge/cut-by-us.ts";
 import { httpServer } from "../support/judge.ts";
 
 const MIB = 1_024 ** 2;

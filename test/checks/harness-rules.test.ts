@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { type Judged, judgeGateway } from "../../scripts/verify/judge-gateway.ts";
-import { composeRecord } from "../../src/app/compose-record.ts";
-import { prepare } from "../../src/app/preflight.ts";
+import { type Judged, judgeGateway } from "../../scripts/verify/judge/judge-gateway.ts";
 import { RequestBudget } from "../../src/budget/index.ts";
 import { Traffic } from "../../src/checks/index.ts";
-import { Redactor } from "../../src/http-recorder/index.ts";
+import { Redactor } from "../../src/http/recorder/index.ts";
+import { prepare } from "../../src/run/preflight/preflight.ts";
+import { composeRecord } from "../../src/run/record/compose-record.ts";
 import { parseTarget } from "../../src/target/index.ts";
 import { ampleBudget, conformTo, httpServer, targetOf } from "../support/judge.ts";
 

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { startGatewayInFront } from "../../src/app/gateway-in-front.ts";
-import { prepare } from "../../src/app/preflight.ts";
 import { RequestBudget } from "../../src/budget/index.ts";
 import { Traffic } from "../../src/checks/index.ts";
-import { Session } from "../../src/checks/session.ts";
+import { Session } from "../../src/checks/runner/session.ts";
+import { startGatewayInFront } from "../../src/commands/gateway/gateway-in-front.ts";
+import { prepare } from "../../src/run/preflight/preflight.ts";
 import { describeEmbedded, type ReadyLine, type Target } from "../../src/target/index.ts";
 import { type Drive, drive, effortFor } from "../../suites/spending/drive.ts";
 import { judged, seen } from "../support/seen-response.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { judgeGateway } from "../../scripts/verify/judge-gateway.ts";
+import { judgeGateway } from "../../scripts/verify/judge/judge-gateway.ts";
 import { instancesOf, suiteOf } from "../../src/checks/index.ts";
 import { MUTATIONS } from "../../src/reference-gateway/index.ts";
 import { CHECKS } from "../../suites/index.ts";

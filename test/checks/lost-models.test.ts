@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { expect, test } from "vitest";
-import { prepare } from "../../src/app/preflight.ts";
 import { runChecks, select, Traffic } from "../../src/checks/index.ts";
+import { prepare } from "../../src/run/preflight/preflight.ts";
 import { CHECKS } from "../../suites/index.ts";
 import { ampleBudget, conformTo, httpServer, targetOf } from "../support/judge.ts";
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { judgeGateway } from "../../scripts/verify/judge-gateway.ts";
+import { judgeGateway } from "../../scripts/verify/judge/judge-gateway.ts";
 import { instancesOf, type Response } from "../../src/checks/index.ts";
-import { judge } from "../../src/checks/judge.ts";
+import { judge } from "../../src/checks/runner/judge.ts";
 import { nonceOf } from "../../src/core/index.ts";
 import { CHECKS } from "../../suites/index.ts";
-import { fisherSplit, MAX_FALSE_FAILURE } from "../../suites/shared/fisher-split.ts";
+import { fisherSplit, MAX_FALSE_FAILURE } from "../../suites/shared/judge/fisher-split.ts";
 import { seen } from "../support/seen-response.ts";
 
 function ofRun(id: string, responses: readonly Response[]) {

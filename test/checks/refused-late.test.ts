@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { judgeGateway } from "../../scripts/verify/judge-gateway.ts";
+import { judgeGateway } from "../../scripts/verify/judge/judge-gateway.ts";
 import { instancesOf } from "../../src/checks/index.ts";
 import { causesByDeviation } from "../../src/judging/index.ts";
 import { CHECKS } from "../../suites/index.ts";

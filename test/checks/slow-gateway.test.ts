@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { judgeGateway } from "../../scripts/verify/judge-gateway.ts";
+import { judgeGateway } from "../../scripts/verify/judge/judge-gateway.ts";
 import { instancesOf } from "../../src/checks/index.ts";
-import { ReplyTimes } from "../../src/checks/reply-times.ts";
+import { ReplyTimes } from "../../src/checks/traffic/reply-times.ts";
 import { CHECKS } from "../../suites/index.ts";
 import { wasAtLimit } from "../../suites/limits/in-flight.ts";
 import { seen } from "../support/seen-response.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { instancesOf, type Recordable, Response, resultOf } from "../../src/checks/index.ts";
-import type { Exchange } from "../../src/http-recorder/index.ts";
+import type { Exchange } from "../../src/http/recorder/index.ts";
 import {
   fixedTokens,
   rollingTokens,

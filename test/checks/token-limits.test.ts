@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { judgeGateway } from "../../scripts/verify/judge-gateway.ts";
+import { judgeGateway } from "../../scripts/verify/judge/judge-gateway.ts";
 import { MUTATIONS } from "../../src/reference-gateway/index.ts";
 
 /** Two minutes of real windows, twice if something is found, and a margin for a busy machine. */

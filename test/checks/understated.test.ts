@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { complaints } from "../../scripts/verify/evaluate.ts";
-import type { Judgement } from "../../scripts/verify/judgement.ts";
+import { complaints } from "../../scripts/verify/judge/evaluate.ts";
+import type { Judgement } from "../../scripts/verify/judge/judgement.ts";
 
 const judgement = (status: "warn" | "fail"): Judgement => ({
   kind: "mutations",

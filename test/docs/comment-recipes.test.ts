@@ -3,7 +3,7 @@ import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, wr
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { CI_JOBS } from "../../src/app/ci-jobs.ts";
+import { CI_JOBS } from "../../src/commands/init/ci-jobs.ts";
 import { gauntlet, MAIN, temporaryFolder } from "../support/gauntlet.ts";
 
 /** The script of each job that posts the comment. */

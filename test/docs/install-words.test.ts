@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ROOT } from "../../scripts/docs/generated-files.ts";
-import { CI_JOBS } from "../../src/app/ci-jobs.ts";
+import { CI_JOBS } from "../../src/commands/init/ci-jobs.ts";
 
 /** Runs what a registry has under the name, unless it is installed here. */
 const RUN_BY_NAME =
@@ -63,7 +63,7 @@ function filesBelow(folder: string): string[] {
 
 test("nothing in the repository fetches Gauntlet by a name that anybody could publish", () => {
   const files = textFiles();
-  for (const path of ["README.md", "action.yml", "docs/ci.md", "src/app/ci-jobs.ts", ".ci/run"])
+  for (const path of ["README.md", "action.yml", "docs/ci.md", "src/commands/init/ci-jobs.ts", ".ci/run"])
     expect(files).toContain(path);
   const found = files.flatMap((path) => breaks(readFileSync(join(ROOT, path), "utf8")).map((hit) => `${path}: ${hit}`));
   expect(found).toEqual([]);

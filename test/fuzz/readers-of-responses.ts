@@ -12,10 +12,10 @@ import {
   requestId,
   retryAfterMs,
 } from "../../src/dialects/index.ts";
-import { decodeBody, Redactor } from "../../src/http-recorder/index.ts";
-import { InterimFilter } from "../../src/http-recorder/interim-filter.ts";
-import { EventScanner } from "../../src/load/http/event-scanner.ts";
-import { ResponseParser } from "../../src/load/http/response-parser.ts";
+import { EventScanner } from "../../src/http/load-client/body/event-scanner.ts";
+import { ResponseParser } from "../../src/http/load-client/response-parser.ts";
+import { decodeBody, Redactor } from "../../src/http/recorder/index.ts";
+import { InterimFilter } from "../../src/http/recorder/interim-filter.ts";
 import { anyBytes, bytes, cuts, piecesOf, responseLike } from "./arbitraries.ts";
 import { equal, must, type Property, property } from "./property.ts";
 

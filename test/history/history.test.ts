@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "libsql";
 import { beforeEach, describe, expect, test } from "vitest";
-import { type HistoryOptions, history } from "../../src/app/history.ts";
+import { type HistoryOptions, history } from "../../src/commands/history/run.ts";
 import type { RunRecord, Status } from "../../src/record/index.ts";
 import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
 import { loadClass, loadPhase, loadRun, quantiles } from "../support/load-records.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { denialWords, readAs, specReason } from "../../src/judging/index.ts";
-import { reasonReader } from "../../src/load/read-reason.ts";
+import { reasonReader } from "../../src/load/send/read-reason.ts";
 import { findDenial } from "../../suites/k6/denial-reading.ts";
 import { targetOf } from "../support/judge.ts";
 

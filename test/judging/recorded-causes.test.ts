@@ -2,7 +2,7 @@ import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { rejudge } from "../../src/app/rejudge.ts";
+import { rejudge } from "../../src/commands/rejudge/run.ts";
 import type { Cause, CheckResult } from "../../src/record/index.ts";
 import { temporaryFolder } from "../support/gauntlet.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { brokenIn, loadGateway } from "../../scripts/verify/load-gateway.ts";
+import { brokenIn, loadGateway } from "../../scripts/verify/load/load-gateway.ts";
 import { sleep } from "../../src/core/index.ts";
 import type { JudgedRun } from "../../src/record/index.ts";
 

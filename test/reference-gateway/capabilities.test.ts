@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { noise } from "../../suites/shared/images.ts";
+import { noise } from "../../suites/shared/requests/images.ts";
 import type { Reply } from "./support/client.ts";
 import { startFixture } from "./support/gateway-fixture.ts";
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { judgeGateway } from "../../scripts/verify/judge-gateway.ts";
-import { readMatrix } from "../../scripts/verify/write-pages.ts";
+import { judgeGateway } from "../../scripts/verify/judge/judge-gateway.ts";
+import { readMatrix } from "../../scripts/verify/judge/write-pages.ts";
 import { readRun } from "../../src/record/index.ts";
 import { EXCLUSIONS, REQUIREMENTS } from "../../src/requirements/index.ts";
 import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";

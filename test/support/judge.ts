@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { prepare } from "../../src/app/preflight.ts";
 import { RequestBudget } from "../../src/budget/index.ts";
 import { runChecks, type Selection, select, Traffic } from "../../src/checks/index.ts";
 import type { CheckResult } from "../../src/record/index.ts";
+import { prepare } from "../../src/run/preflight/preflight.ts";
 import { parseTarget, type Target } from "../../src/target/index.ts";
 import { CHECKS } from "../../suites/index.ts";
 import { listening } from "./listening.ts";

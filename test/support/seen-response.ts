@@ -1,5 +1,5 @@
 import { instancesOf, type Recordable, type RequestInfo, Response } from "../../src/checks/index.ts";
-import { judge } from "../../src/checks/judge.ts";
+import { judge } from "../../src/checks/runner/judge.ts";
 import { CHECKS } from "../../suites/index.ts";
 
 const RULES = { reasonHeader: "X-Service-Error-Code", actionHeader: "X-Service-Action" };

@@ -1,6 +1,6 @@
 import { type Random, seededRandom } from "../../src/core/index.ts";
-import { LoadExchange, type PreparedRequest } from "../../src/load/http/load-exchange.ts";
-import { Tally } from "../../src/load/tally.ts";
+import { LoadExchange, type PreparedRequest } from "../../src/http/load-client/load-exchange.ts";
+import { Tally } from "../../src/load/measure/tally.ts";
 
 /** Draws the durations of a run one after the other, µs. @param place 0 at the beginning of the run, 1 at its end. */
 type Latencies = (random: Random) => (place: number) => number;

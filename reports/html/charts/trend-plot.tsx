@@ -2,7 +2,7 @@ import { scaleLinear } from "d3-scale";
 import { line } from "d3-shape";
 import type { Trend } from "../../../src/history/index.ts";
 import { oneLine } from "../../clean-text.ts";
-import { changeText, valueText } from "../../history-figures.ts";
+import { changeText, valueText } from "../../figures/history-figures.ts";
 import { AxisBelow, AxisLeft, BOX, type Box, linearTicks, Mark, n, Sheet, STYLES } from "./frame.tsx";
 
 const [LINE] = STYLES;

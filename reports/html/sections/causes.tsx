@@ -1,16 +1,16 @@
 import type { CheckResult, RunRecord } from "../../../src/record/index.ts";
 import { causesInWords, checkOfExchange, weightOf } from "../../causes.ts";
 import { oneLine, visible } from "../../clean-text.ts";
-import { controlOf } from "../../control-request.ts";
 import { sideOf } from "../../coverage.ts";
+import { controlOf } from "../../evidence/control-request.ts";
 import {
   type CauseGroup,
   causeGroupsOf,
   type ProblemGroup,
   shownInstances,
   unexplainedProblems,
-} from "../../problems.ts";
-import type { ReportSource } from "../../source.ts";
+} from "../../evidence/problems.ts";
+import type { ReportSource } from "../../evidence/source.ts";
 import type { Anchors } from "../anchors.ts";
 import { decimal, plural } from "../format.ts";
 import { Foreign, Heading, Permalink, Prose, Section, StatusMark } from "../parts.tsx";

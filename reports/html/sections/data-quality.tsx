@@ -1,7 +1,7 @@
 import type { LoadRun, RunRecord } from "../../../src/record/index.ts";
 import { oneLine } from "../../clean-text.ts";
 import { sideOf } from "../../coverage.ts";
-import { startedLoads } from "../../started-loads.ts";
+import { startedLoads } from "../../figures/started-loads.ts";
 import { bytes, decimal, enumerate, percent, plural } from "../format.ts";
 import { DataTable, Foreign, numbers, Section, StatusMark } from "../parts.tsx";
 

@@ -1,7 +1,7 @@
 import type { RunRecord } from "../../../src/record/index.ts";
 import { oneLine, visible } from "../../clean-text.ts";
-import { embeddedSwitches } from "../../reproduce.ts";
-import { shellWord } from "../../shell.ts";
+import { embeddedSwitches } from "../../evidence/reproduce.ts";
+import { shellWord } from "../../evidence/shell.ts";
 import { bytes, utc } from "../format.ts";
 import { Copyable, DataTable, Facts, Foreign, ForeignList, Heading, ScrollText, Section } from "../parts.tsx";
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { shorten, visible } from "../../clean-text.ts";
-import { type Evidence, outcomeOf, type RecordedBody } from "../../evidence.ts";
-import { timedBlocks } from "../../stream-events.ts";
+import { type Evidence, outcomeOf, type RecordedBody } from "../../evidence/evidence.ts";
+import { timedBlocks } from "../../evidence/stream-events.ts";
 import { bytes, decimal, plural } from "../format.ts";
 import { ScrollText } from "../parts.tsx";
 

@@ -1,7 +1,7 @@
 import { lacksFixture, type RunRecord, type Status } from "../../../src/record/index.ts";
 import { weightOf } from "../../causes.ts";
 import { oneLine } from "../../clean-text.ts";
-import { unexplainedProblems } from "../../problems.ts";
+import { unexplainedProblems } from "../../evidence/problems.ts";
 import type { Anchors } from "../anchors.ts";
 import { decimal, enumerate, plural } from "../format.ts";
 import { Foreign, StatusMark } from "../parts.tsx";

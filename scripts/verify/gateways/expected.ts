@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { parse } from "yaml";
 import * as z from "zod";
 import type { CheckResult } from "../../../src/record/index.ts";
-import { TIMING } from "../evaluate.ts";
+import { TIMING } from "../judge/evaluate.ts";
 
 const expectation = z.strictObject({
   check: z.string(),

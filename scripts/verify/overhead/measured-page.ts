@@ -1,4 +1,4 @@
-import { differenceText, promptText } from "../../../reports/overhead-figures.ts";
+import { differenceText, promptText } from "../../../reports/figures/overhead-figures.ts";
 import { suiteOf } from "../../../src/checks/index.ts";
 import type { AddedDifference, OverheadLevel, RunRecord } from "../../../src/record/index.ts";
 import type { InFront } from "./in-front.ts";

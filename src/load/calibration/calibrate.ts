@@ -1,12 +1,11 @@
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
+import { nowUs, type PreparedRequest, Sender } from "../../http/load-client/index.ts";
 import { Histogram, NO_QUANTILES } from "../../metrics/index.ts";
 import type { LoadGenerator } from "../../record/index.ts";
-import { drive } from "../drive.ts";
-import { nowUs, type PreparedRequest } from "../http/load-exchange.ts";
-import { Sender } from "../http/sender.ts";
-import { Tally } from "../tally.ts";
+import { Tally } from "../measure/tally.ts";
+import { drive } from "../send/drive.ts";
 import { STAMPED } from "./stamped-server.ts";
 
 export type Calibration = NonNullable<LoadGenerator["calibration"]>;

@@ -1,6 +1,6 @@
 import { groupBy } from "../../core/index.ts";
 import type { Observation } from "../../judging/index.ts";
-import { audit, type ClientsOutcome, isTimedOut } from "../compliant-clients.ts";
+import { audit, type ClientsOutcome, isTimedOut } from "../schedule/compliant-clients.ts";
 
 /** Reconstructs clients from their attempts: which were served, which stopped trying, which retried too early. */
 export function clientsOf(observations: readonly Observation[]): ClientsOutcome<Observation> {

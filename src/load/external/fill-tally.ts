@@ -1,6 +1,6 @@
 import type { Observation } from "../../judging/index.ts";
-import { OutcomeCounts } from "../phase-record.ts";
-import { Tally } from "../tally.ts";
+import { OutcomeCounts } from "../measure/phase-record.ts";
+import { Tally } from "../measure/tally.ts";
 
 export interface Filled {
   readonly tally: Tally;

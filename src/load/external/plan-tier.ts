@@ -1,6 +1,6 @@
 import { requestBody } from "../../dialects/index.ts";
 import type { Limits, Target } from "../../target/index.ts";
-import { modelFor } from "../prepared-requests.ts";
+import { modelFor } from "../send/prepared-requests.ts";
 import { extraOf } from "../tier/at-concurrency-limit.ts";
 import { SHARE, UNKNOWN_MS } from "../tier/at-rate-limit.ts";
 import { echoPrompt } from "../tier/echo.ts";

@@ -1,9 +1,9 @@
 import { UsageError } from "../../core/index.ts";
 import type { Target } from "../../target/index.ts";
-import { drawRequest, isConstant } from "../draw-request.ts";
-import { bodyOf, specOf } from "../prepared-requests.ts";
-import { boundOf } from "../send-share.ts";
-import type { Workload } from "../workload.ts";
+import { drawRequest, isConstant } from "../schedule/draw-request.ts";
+import { bodyOf, specOf } from "../send/prepared-requests.ts";
+import { boundOf } from "../send/send-share.ts";
+import type { Workload } from "../workload/workload.ts";
 import { countOf, type LoadPlan, type PlannedArrivals, type PlannedRequest, spanMs } from "./phase-plan.ts";
 
 /** After the last arrival, compliant clients may still be waiting for a Retry-After. */

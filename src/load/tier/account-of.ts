@@ -1,6 +1,6 @@
 import { ConfigError } from "../../core/index.ts";
 import { type Account, hasBothLimits, type Target, TIER_LIMITS } from "../../target/index.ts";
-import type { Workload } from "../workload.ts";
+import type { Workload } from "../workload/workload.ts";
 
 /**
  * The account that a tier run loads: the one that the target reserves for the tier, otherwise that of `valid` if its limits are

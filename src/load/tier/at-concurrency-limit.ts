@@ -1,3 +1,4 @@
+import { nowUs } from "../../http/load-client/index.ts";
 import { finding, type Observation } from "../../judging/index.ts";
 import {
   admittedBeyond,
@@ -11,8 +12,7 @@ import {
   type Stretch,
 } from "../../limits/index.ts";
 import type { Finding } from "../../record/index.ts";
-import { nowUs } from "../http/load-exchange.ts";
-import { ratioOf } from "../phase-record.ts";
+import { ratioOf } from "../measure/phase-record.ts";
 import { exchangesOf } from "./observations.ts";
 import { GRACE_MS } from "./retry-after-waits.ts";
 import type { TierBench, TierRequest } from "./tier-bench.ts";

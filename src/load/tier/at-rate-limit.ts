@@ -1,3 +1,4 @@
+import { nowUs } from "../../http/load-client/index.ts";
 import { finding, type Observation } from "../../judging/index.ts";
 import {
   isAdmitted,
@@ -9,8 +10,7 @@ import {
 } from "../../limits/index.ts";
 import type { Finding } from "../../record/index.ts";
 import type { Limits } from "../../target/index.ts";
-import { nowUs } from "../http/load-exchange.ts";
-import { ratioOf } from "../phase-record.ts";
+import { ratioOf } from "../measure/phase-record.ts";
 import { SETTLE_MS } from "./at-concurrency-limit.ts";
 import { exchangesOf } from "./observations.ts";
 import type { TierBench, TierRequest } from "./tier-bench.ts";

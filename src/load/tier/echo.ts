@@ -1,7 +1,7 @@
 import { gunzipSync, inflateSync } from "node:zlib";
 import { noncesIn } from "../../core/index.ts";
 import { header, parseJson, readReply, readStream } from "../../dialects/index.ts";
-import type { LoadExchange } from "../http/load-exchange.ts";
+import type { LoadExchange } from "../../http/load-client/index.ts";
 
 const FILLER = "one two three four five six seven eight nine ten";
 

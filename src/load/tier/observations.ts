@@ -1,7 +1,7 @@
+import type { LoadExchange } from "../../http/load-client/index.ts";
 import type { Observation } from "../../judging/index.ts";
 import { LEFT } from "../../limits/index.ts";
-import type { LoadExchange } from "../http/load-exchange.ts";
-import type { RequestOutcome } from "../outcome.ts";
+import type { RequestOutcome } from "../send/outcome.ts";
 
 /** Requests that we aborted on purpose are not failures. */
 export const isFailure = ({ outcome, what }: Observation): boolean =>

@@ -1,3 +1,4 @@
+import { nowUs } from "../../http/load-client/index.ts";
 import { finding, type Observation } from "../../judging/index.ts";
 import {
   fullestWindow,
@@ -10,7 +11,6 @@ import {
 } from "../../limits/index.ts";
 import type { Finding } from "../../record/index.ts";
 import type { Limits } from "../../target/index.ts";
-import { nowUs } from "../http/load-exchange.ts";
 import { exchangesOf } from "./observations.ts";
 import { type Denied, testWaitsOneByOne } from "./retry-after-waits.ts";
 import type { TierBench, TierRequest } from "./tier-bench.ts";

@@ -1,4 +1,5 @@
 import { seededRandom } from "../../core/index.ts";
+import { nowUs } from "../../http/load-client/index.ts";
 import { finding, type Observation } from "../../judging/index.ts";
 import {
   isAdmitted,
@@ -9,10 +10,9 @@ import {
   tallyWaits,
 } from "../../limits/index.ts";
 import type { Finding } from "../../record/index.ts";
-import { type ClientsOutcome, runClients } from "../compliant-clients.ts";
-import { nowUs } from "../http/load-exchange.ts";
-import { ratioOf } from "../phase-record.ts";
-import { DEFAULT_RETRY } from "../retry-rules.ts";
+import { ratioOf } from "../measure/phase-record.ts";
+import { type ClientsOutcome, runClients } from "../schedule/compliant-clients.ts";
+import { DEFAULT_RETRY } from "../schedule/retry-rules.ts";
 import { SETTLE_MS, wave } from "./at-concurrency-limit.ts";
 import { exchangesOf } from "./observations.ts";
 import { GRACE_MS } from "./retry-after-waits.ts";

@@ -1,6 +1,6 @@
+import { nowUs } from "../../http/load-client/index.ts";
 import type { Observation } from "../../judging/index.ts";
 import { isAdmitted, isRateDenial, type RetryAfterWait } from "../../limits/index.ts";
-import { nowUs } from "../http/load-exchange.ts";
 import type { TierBench, TierRequest } from "./tier-bench.ts";
 
 /** A wait is tested with this delay, so that clock differences do not decide, ms. */

@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { median, unreachableError } from "../../core/index.ts";
+import { nowUs } from "../../http/load-client/index.ts";
 import { finding, type Observation } from "../../judging/index.ts";
 import {
   isAdmitted,
@@ -11,11 +12,10 @@ import {
 } from "../../limits/index.ts";
 import type { Finding } from "../../record/index.ts";
 import type { Limits } from "../../target/index.ts";
-import { GeneratorHealth, TIER_BOUNDS } from "../generator-health.ts";
-import { nowUs } from "../http/load-exchange.ts";
-import { judgeWaits, RATE_WAITS } from "../judge-waits.ts";
-import { runRecord } from "../run-record.ts";
-import type { LoadContext, RanLoad } from "../run-workload.ts";
+import { judgeWaits, RATE_WAITS } from "../analysis/judge-waits.ts";
+import { GeneratorHealth, TIER_BOUNDS } from "../measure/generator-health.ts";
+import { runRecord } from "../measure/run-record.ts";
+import type { LoadContext, RanLoad } from "../send/run-workload.ts";
 import {
   AT_CONCURRENCY_LIMIT,
   fillConcurrency,
@@ -25,14 +25,14 @@ import {
   SETTLE_MS,
 } from "./at-concurrency-limit.ts";
 import { atTheLimit, judgeAtTheLimit, SHARE } from "./at-rate-limit.ts";
-import { judgeDenials } from "./judge-denials.ts";
-import { judgeGrowth, judgeOutliers, judgeSlowdown, type LatencyJudged } from "./judge-latency.ts";
-import { judgeService, spreadOf } from "./judge-service.ts";
+import { judgeDenials } from "./judge/judge-denials.ts";
+import { judgeGrowth, judgeOutliers, judgeSlowdown, type LatencyJudged } from "./judge/judge-latency.ts";
+import { judgeService, spreadOf } from "./judge/judge-service.ts";
+import { OwnStalls } from "./judge/own-stalls.ts";
+import { retryFigures } from "./judge/retry-figures.ts";
 import { judgeOverTheLimit, OVER_SECONDS, OVER_THE_LIMIT, overTheLimit } from "./over-rate-limit.ts";
-import { OwnStalls } from "./own-stalls.ts";
 import { questionsOf } from "./questions.ts";
 import { judgeRecovery, type RecoveryScript, recover, recoverySeconds } from "./recovery.ts";
-import { retryFigures } from "./retry-figures.ts";
 import { type PhaseJudge, TierBench, type TierRequest } from "./tier-bench.ts";
 import { atTheLimitRequests, QUICK_EVEN, type TierLength, tierCost, WARM_UPS } from "./tier-cost.ts";
 

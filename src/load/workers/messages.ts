@@ -1,10 +1,10 @@
 import type { StoredHistogram } from "../../metrics/index.ts";
 import type { JudgedPhase } from "../../record/index.ts";
-import type { RequestSpan } from "../request-span.ts";
-import type { Sample } from "../sampler.ts";
-import type { ShareOptions } from "../send-share.ts";
-import type { StoredShare } from "../stored-share.ts";
-import type { StoredTally, TallyGrowth } from "../tally.ts";
+import type { Sample } from "../measure/sampler.ts";
+import type { StoredTally, TallyGrowth } from "../measure/tally.ts";
+import type { RequestSpan } from "../send/request-span.ts";
+import type { ShareOptions } from "../send/send-share.ts";
+import type { StoredShare } from "../shards/stored-share.ts";
 
 /** A secret and its name. Never leaves the memory of this process. */
 export interface SentSecret {

@@ -1,4 +1,4 @@
-import { nowUs } from "../http/load-exchange.ts";
+import { nowUs } from "../../http/load-client/index.ts";
 
 /** `nowUs` has a different origin in every thread; the system clock behind it is the same. */
 const OFFSET_US = Number(process.hrtime.bigint()) / 1_000 - nowUs();

@@ -1,9 +1,9 @@
-import { DEFAULT_BOUNDS, type HealthBounds } from "../generator-health.ts";
-import { InFlightGauge } from "../http/in-flight-gauge.ts";
-import { OutcomeCounts } from "../phase-record.ts";
-import type { RunningPhase } from "../progress.ts";
-import type { Share } from "../send-share.ts";
-import { Tally } from "../tally.ts";
+import { InFlightGauge } from "../../http/load-client/index.ts";
+import { DEFAULT_BOUNDS, type HealthBounds } from "../measure/generator-health.ts";
+import { OutcomeCounts } from "../measure/phase-record.ts";
+import type { RunningPhase } from "../measure/progress.ts";
+import { Tally } from "../measure/tally.ts";
+import type { Share } from "../send/send-share.ts";
 import type { ShownGrowth } from "./messages.ts";
 
 /** A phase that several workers send, for live display: the sum of their reports so far. */

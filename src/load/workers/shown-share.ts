@@ -1,7 +1,7 @@
-import { nowUs } from "../http/load-exchange.ts";
-import { LoopDelay } from "../loop-delay.ts";
-import type { Running } from "../send-share.ts";
-import { GrowthReader } from "../tally-growth.ts";
+import { nowUs } from "../../http/load-client/index.ts";
+import { LoopDelay } from "../measure/loop-delay.ts";
+import { GrowthReader } from "../measure/tally-growth.ts";
+import type { Running } from "../send/send-share.ts";
 import type { ShownGrowth } from "./messages.ts";
 
 /** Report interval, ms: the display shows whole seconds, which two workers finish at about the same time. */

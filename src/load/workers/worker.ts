@@ -1,8 +1,8 @@
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
-import { Redactor } from "../../http-recorder/index.ts";
-import { InFlightGauge } from "../http/in-flight-gauge.ts";
-import { type Running, sendShare } from "../send-share.ts";
-import { storeShare } from "../stored-share.ts";
+import { InFlightGauge } from "../../http/load-client/index.ts";
+import { Redactor } from "../../http/recorder/index.ts";
+import { type Running, sendShare } from "../send/send-share.ts";
+import { storeShare } from "../shards/stored-share.ts";
 import type { FromWorker, Order, WorkerStart } from "./messages.ts";
 import { fromShared, toShared } from "./shared-clock.ts";
 import { ShownShare } from "./shown-share.ts";

@@ -4,7 +4,7 @@ import { fastify } from "fastify";
 import type { Endpoint } from "../endpoint.ts";
 import type { Behaviour } from "../pipeline/behaviour.ts";
 import { type Arrival, Call, type Connection, type Purpose } from "../pipeline/behaviour.ts";
-import { readJsonBody } from "../pipeline/read-body.ts";
+import { readJsonBody } from "../pipeline/read/read-body.ts";
 import { refusal } from "../pipeline/refusal.ts";
 import { runCall } from "../pipeline/run-call.ts";
 import type { Services } from "../services.ts";

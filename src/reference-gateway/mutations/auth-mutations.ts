@@ -1,6 +1,6 @@
 import { loadMutation, type Mutation, mutation } from "../change.ts";
 import { missingKey, unknownKey } from "../edits/credential-kinds.ts";
-import { insteadOf, status, text } from "../edits/response-edits.ts";
+import { insteadOf, status, text } from "../edits/replies/response-edits.ts";
 import { both, every, fresh, onMessages, onModels, remembered, reused, streaming } from "../edits/when.ts";
 import { onDenial, overlook, wrap } from "../edits/wrap.ts";
 

@@ -1,8 +1,8 @@
 import { isObject, member } from "../../core/index.ts";
 import { type Mutation, mutation } from "../change.ts";
-import { badBodyIs500, has, readAs, refuseBody } from "../edits/body-edits.ts";
 import { dropsConnection, neverResponds } from "../edits/connection-edits.ts";
-import { insideStream, insteadOf } from "../edits/response-edits.ts";
+import { badBodyIs500, has, readAs, refuseBody } from "../edits/replies/body-edits.ts";
+import { insideStream, insteadOf } from "../edits/replies/response-edits.ts";
 import { both, inChunks, onChat, onMessages, streaming, type When } from "../edits/when.ts";
 import { all, onDenial, onRefusal, wrap } from "../edits/wrap.ts";
 import type { Call } from "../pipeline/behaviour.ts";

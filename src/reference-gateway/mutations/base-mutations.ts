@@ -1,7 +1,7 @@
 import { type Mutation, mutation } from "../change.ts";
 import { deliverByHand, PLAIN } from "../delivery/deliver-by-hand.ts";
 import { neverResponds } from "../edits/connection-edits.ts";
-import { insteadOf, setHeader } from "../edits/response-edits.ts";
+import { insteadOf, setHeader } from "../edits/replies/response-edits.ts";
 import { always, onMessages, onModels, streaming, type When } from "../edits/when.ts";
 import { onDenial, onServed, wrap } from "../edits/wrap.ts";
 import type { GatewayResponse } from "../pipeline/response.ts";

@@ -1,7 +1,7 @@
 import { loadMutation, type Mutation } from "../change.ts";
 import { cutOff, dropsConnection } from "../edits/connection-edits.ts";
-import { html, insteadOf, status } from "../edits/response-edits.ts";
-import { inBlocksOf, laterFrom } from "../edits/stream-edits.ts";
+import { html, insteadOf, status } from "../edits/replies/response-edits.ts";
+import { inBlocksOf, laterFrom } from "../edits/replies/stream-edits.ts";
 import {
   both,
   crowded,

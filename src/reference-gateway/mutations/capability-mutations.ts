@@ -1,7 +1,7 @@
 import { isObject, member } from "../../core/index.ts";
 import { type Mutation, mutation } from "../change.ts";
-import { refuseBody } from "../edits/body-edits.ts";
 import { onStructuredText, withImage } from "../edits/capability-edits.ts";
+import { refuseBody } from "../edits/replies/body-edits.ts";
 import { always, both, onChat, onMessages, streaming, type When } from "../edits/when.ts";
 import { wrap } from "../edits/wrap.ts";
 import { refusal } from "../pipeline/refusal.ts";

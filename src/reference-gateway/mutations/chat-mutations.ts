@@ -1,6 +1,6 @@
 import { member } from "../../core/index.ts";
 import { type Mutation, mutation } from "../change.ts";
-import { drop, put, rename } from "../edits/json-edits.ts";
+import { drop, put, rename } from "../edits/replies/json-edits.ts";
 import { both, longBody, nonStreaming, onChat, saysNonStreaming, systemTurn } from "../edits/when.ts";
 import { onReply, onServed } from "../edits/wrap.ts";
 

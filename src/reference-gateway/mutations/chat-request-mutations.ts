@@ -1,10 +1,10 @@
 import { member } from "../../core/index.ts";
 import { type Mutation, mutation } from "../change.ts";
-import { badBodyIs500, has, lacks, readAs, refuseBody } from "../edits/body-edits.ts";
-import { insteadOf } from "../edits/response-edits.ts";
+import { badBodyIs500, has, lacks, readAs, refuseBody } from "../edits/replies/body-edits.ts";
+import { insteadOf } from "../edits/replies/response-edits.ts";
 import { both, longBody, multiTurn, nonAscii, onChat } from "../edits/when.ts";
 import { onDenial, onServed, wrap } from "../edits/wrap.ts";
-import { lastUserText, userTurn } from "../pipeline/inference-request.ts";
+import { lastUserText, userTurn } from "../pipeline/read/inference-request.ts";
 
 /** Which requests of the chat dialect are accepted. */
 export const CHAT_REQUEST_MUTATIONS: readonly Mutation[] = [

@@ -1,6 +1,6 @@
 import { type Mutation, mutation } from "../change.ts";
-import { badBodyIs500, has } from "../edits/body-edits.ts";
-import { insteadOf } from "../edits/response-edits.ts";
+import { badBodyIs500, has } from "../edits/replies/body-edits.ts";
+import { insteadOf } from "../edits/replies/response-edits.ts";
 import { both, datedVersion, not, onChat, onMessages, systemTurn } from "../edits/when.ts";
 import { onServed } from "../edits/wrap.ts";
 

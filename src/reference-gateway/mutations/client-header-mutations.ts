@@ -1,5 +1,5 @@
 import { type Mutation, mutation } from "../change.ts";
-import { edits, html, insteadOf, status } from "../edits/response-edits.ts";
+import { edits, html, insteadOf, status } from "../edits/replies/response-edits.ts";
 import { streamForced, streamIgnored } from "../edits/stream-or-not.ts";
 import { both, inference, onMessages, streaming, type When } from "../edits/when.ts";
 import { onServed, wrap } from "../edits/wrap.ts";

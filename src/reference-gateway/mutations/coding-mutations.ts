@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { type Mutation, mutation } from "../change.ts";
+import { parcelBytes, parcelHeader, parcelWithout } from "../edits/replies/response-edits.ts";
 import { chatReply, nonStreamingReply } from "../edits/reply-kinds.ts";
-import { parcelBytes, parcelHeader, parcelWithout } from "../edits/response-edits.ts";
 import { both, longBody } from "../edits/when.ts";
 import { onParcel, wrap } from "../edits/wrap.ts";
 import { encodeAs } from "../encode/compress.ts";

@@ -1,6 +1,6 @@
 import { type Mutation, mutation } from "../change.ts";
-import { drop, put, rename } from "../edits/json-edits.ts";
-import { changeData } from "../edits/stream-edits.ts";
+import { drop, put, rename } from "../edits/replies/json-edits.ts";
+import { changeData } from "../edits/replies/stream-edits.ts";
 import { onChat } from "../edits/when.ts";
 import { all, eachEvent, onReply, wrap } from "../edits/wrap.ts";
 

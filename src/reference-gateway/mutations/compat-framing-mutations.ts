@@ -1,7 +1,7 @@
 import { isObject } from "../../core/index.ts";
 import { type Mutation, mutation } from "../change.ts";
-import { parcelHeader } from "../edits/response-edits.ts";
-import { changeData } from "../edits/stream-edits.ts";
+import { parcelHeader } from "../edits/replies/response-edits.ts";
+import { changeData } from "../edits/replies/stream-edits.ts";
 import { both, nonStreaming, onChat, streaming } from "../edits/when.ts";
 import { eachEvent, onEvents, onParcel, onSteps, wrap } from "../edits/wrap.ts";
 import { dataText } from "../encode/event-frame.ts";

@@ -1,7 +1,7 @@
 import { type Mutation, mutation } from "../change.ts";
-import { drop, put } from "../edits/json-edits.ts";
-import { parcelHeader } from "../edits/response-edits.ts";
-import { changeData } from "../edits/stream-edits.ts";
+import { drop, put } from "../edits/replies/json-edits.ts";
+import { parcelHeader } from "../edits/replies/response-edits.ts";
+import { changeData } from "../edits/replies/stream-edits.ts";
 import { both, onMessages, streaming } from "../edits/when.ts";
 import { type Apply, all, eachEvent, onEvents, onParcel, onReply, onServed, wrap } from "../edits/wrap.ts";
 import type { EventKind } from "../pipeline/response.ts";

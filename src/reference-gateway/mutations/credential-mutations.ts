@@ -1,6 +1,6 @@
 import { type Mutation, mutation } from "../change.ts";
 import { authorization, malformedKey, unknownKey } from "../edits/credential-kinds.ts";
-import { insteadOf, status } from "../edits/response-edits.ts";
+import { insteadOf, status } from "../edits/replies/response-edits.ts";
 import { both, inChunks, onMessages, secondKey, streaming } from "../edits/when.ts";
 import { onDenial, onRefusal, overlook, wrap } from "../edits/wrap.ts";
 import { refusal } from "../pipeline/refusal.ts";

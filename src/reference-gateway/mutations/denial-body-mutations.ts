@@ -1,8 +1,8 @@
 import { type Mutation, mutation } from "../change.ts";
 import { dropsConnection, neverResponds } from "../edits/connection-edits.ts";
 import { REQUIREMENTS_OF_INFERENCE_DENIALS } from "../edits/denial-requirements.ts";
-import { drop, put } from "../edits/json-edits.ts";
-import { body, html, parcelBytes, text } from "../edits/response-edits.ts";
+import { drop, put } from "../edits/replies/json-edits.ts";
+import { body, html, parcelBytes, text } from "../edits/replies/response-edits.ts";
 import { both, inference, not, onMessages, onModels, streaming, type When } from "../edits/when.ts";
 import { DENIALS, onDenial, onParcel } from "../edits/wrap.ts";
 import type { Call } from "../pipeline/behaviour.ts";

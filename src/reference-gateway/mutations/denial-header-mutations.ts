@@ -5,8 +5,8 @@ import {
   REQUIREMENTS_OF_DENIAL,
   REQUIREMENTS_OF_INFERENCE_DENIALS,
 } from "../edits/denial-requirements.ts";
-import { put } from "../edits/json-edits.ts";
-import { ACTION_HEADER, body, dropHeader, edits, REASON_HEADER, setHeader } from "../edits/response-edits.ts";
+import { put } from "../edits/replies/json-edits.ts";
+import { ACTION_HEADER, body, dropHeader, edits, REASON_HEADER, setHeader } from "../edits/replies/response-edits.ts";
 import {
   always,
   both,

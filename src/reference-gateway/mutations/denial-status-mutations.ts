@@ -1,6 +1,6 @@
 import { type Mutation, mutation } from "../change.ts";
 import { type Denial, REQUIREMENTS_OF_DENIAL } from "../edits/denial-requirements.ts";
-import { insteadOf, status } from "../edits/response-edits.ts";
+import { insteadOf, status } from "../edits/replies/response-edits.ts";
 import { always, both, nonStreaming, onChat, onMessages, secondKey, streaming, type When } from "../edits/when.ts";
 import { onDenial, onRefusal } from "../edits/wrap.ts";
 

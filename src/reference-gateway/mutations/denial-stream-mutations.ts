@@ -4,7 +4,7 @@ import {
   REQUIREMENTS_OF_DENIAL,
   REQUIREMENTS_OF_INFERENCE_DENIALS,
 } from "../edits/denial-requirements.ts";
-import { insideStream } from "../edits/response-edits.ts";
+import { insideStream } from "../edits/replies/response-edits.ts";
 import { both, onChat, onMessages, streaming } from "../edits/when.ts";
 import { DENIALS, onDenial, onRefusal } from "../edits/wrap.ts";
 import type { GatewayResponse } from "../pipeline/response.ts";

@@ -1,6 +1,6 @@
 import { type Mutation, mutation } from "../change.ts";
+import { parcelBytes } from "../edits/replies/response-edits.ts";
 import { chatReply } from "../edits/reply-kinds.ts";
-import { parcelBytes } from "../edits/response-edits.ts";
 import { both, nonAscii, onModels, type When } from "../edits/when.ts";
 import { type Apply, onParcel, wrap } from "../edits/wrap.ts";
 

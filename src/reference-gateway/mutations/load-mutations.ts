@@ -12,8 +12,8 @@ import {
   type When,
 } from "../edits/when.ts";
 import { type Apply, all, wrap } from "../edits/wrap.ts";
-import type { InferenceRequest } from "../pipeline/inference-request.ts";
-import { lastUserText, userTurn } from "../pipeline/inference-request.ts";
+import type { InferenceRequest } from "../pipeline/read/inference-request.ts";
+import { lastUserText, userTurn } from "../pipeline/read/inference-request.ts";
 
 const CROSSED = ["CHAT-2", "STREAM-4", "OWN-ANSWER"];
 

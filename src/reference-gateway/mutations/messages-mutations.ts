@@ -1,7 +1,7 @@
 import { member } from "../../core/index.ts";
 import { type Mutation, mutation } from "../change.ts";
-import { has } from "../edits/body-edits.ts";
-import { drop, put, rename } from "../edits/json-edits.ts";
+import { has } from "../edits/replies/body-edits.ts";
+import { drop, put, rename } from "../edits/replies/json-edits.ts";
 import { both, longBody, nonStreaming, onMessages, type When } from "../edits/when.ts";
 import { onReply, onServed, wrap } from "../edits/wrap.ts";
 import { chatReply } from "../encode/chat-reply.ts";

@@ -1,6 +1,6 @@
 import { type Mutation, mutation } from "../change.ts";
-import { badBodyIs500, has, lacks, readAs, refuseBody } from "../edits/body-edits.ts";
-import { insteadOf } from "../edits/response-edits.ts";
+import { badBodyIs500, has, lacks, readAs, refuseBody } from "../edits/replies/body-edits.ts";
+import { insteadOf } from "../edits/replies/response-edits.ts";
 import {
   both,
   datedVersion,

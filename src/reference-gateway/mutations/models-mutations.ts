@@ -1,7 +1,7 @@
 import { isObject, member } from "../../core/index.ts";
 import { type Mutation, mutation } from "../change.ts";
-import { drop, put, rename } from "../edits/json-edits.ts";
-import { body, insteadOf, parcelBytes, status } from "../edits/response-edits.ts";
+import { drop, put, rename } from "../edits/replies/json-edits.ts";
+import { body, insteadOf, parcelBytes, status } from "../edits/replies/response-edits.ts";
 import { always, both, every, onEmptyAccount, onModels, remembered, secondKey } from "../edits/when.ts";
 import { type Apply, all, onDenial, onParcel, onServed, wrap } from "../edits/wrap.ts";
 import type { Model } from "../providers/model-table.ts";

@@ -1,7 +1,7 @@
 import { type Mutation, mutation } from "../change.ts";
 import { CHUNKED, deliverByHand, type Handwriting, PLAIN } from "../delivery/deliver-by-hand.ts";
+import { parcelHeader } from "../edits/replies/response-edits.ts";
 import { chatReply } from "../edits/reply-kinds.ts";
-import { parcelHeader } from "../edits/response-edits.ts";
 import { always, both, nonAscii, not, streaming, type When } from "../edits/when.ts";
 import { type Apply, onParcel, wrap } from "../edits/wrap.ts";
 import type { Header, Parcel } from "../pipeline/response.ts";

@@ -1,6 +1,6 @@
 import { type Mutation, mutation } from "../change.ts";
 import { onNextProvider, onProviderRequest, onRelayedReply, onRelayedText } from "../edits/provider-edits.ts";
-import { insteadOf, setHeader, status } from "../edits/response-edits.ts";
+import { insteadOf, setHeader, status } from "../edits/replies/response-edits.ts";
 import { always, onMessages, remembered, streaming, type When } from "../edits/when.ts";
 import { all, onDenial, wrap } from "../edits/wrap.ts";
 import type { Call } from "../pipeline/behaviour.ts";

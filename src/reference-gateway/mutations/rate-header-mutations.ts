@@ -1,5 +1,5 @@
 import { loadMutation, type Mutation } from "../change.ts";
-import { setHeader } from "../edits/response-edits.ts";
+import { setHeader } from "../edits/replies/response-edits.ts";
 import { always } from "../edits/when.ts";
 import { onDenial } from "../edits/wrap.ts";
 

@@ -1,9 +1,9 @@
 import { type Mutation, mutation } from "../change.ts";
-import { put } from "../edits/json-edits.ts";
-import { changeData } from "../edits/stream-edits.ts";
+import { put } from "../edits/replies/json-edits.ts";
+import { changeData } from "../edits/replies/stream-edits.ts";
 import { both, nonStreaming, onChat, onMessages, remembered, streaming, type When } from "../edits/when.ts";
 import { type Apply, all, eachEvent, onReply, wrap } from "../edits/wrap.ts";
-import type { InferenceRequest } from "../pipeline/inference-request.ts";
+import type { InferenceRequest } from "../pipeline/read/inference-request.ts";
 import type { Plan } from "../providers/plan.ts";
 
 /** Caches replies by the model and a part of the request; the rest of the request is ignored. */

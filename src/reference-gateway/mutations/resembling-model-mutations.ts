@@ -1,6 +1,6 @@
 import { member } from "../../core/index.ts";
 import { type Mutation, mutation } from "../change.ts";
-import { insteadOf } from "../edits/response-edits.ts";
+import { insteadOf } from "../edits/replies/response-edits.ts";
 import { type Apply, onDenial, wrap } from "../edits/wrap.ts";
 import { MODELS } from "../providers/model-table.ts";
 

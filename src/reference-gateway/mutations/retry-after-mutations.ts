@@ -1,7 +1,7 @@
 import { loadMutation, type Mutation, mutation } from "../change.ts";
 import { clockAhead, dateIn } from "../edits/clock-edits.ts";
-import { put } from "../edits/json-edits.ts";
-import { body, setHeader } from "../edits/response-edits.ts";
+import { put } from "../edits/replies/json-edits.ts";
+import { body, setHeader } from "../edits/replies/response-edits.ts";
 import { always, onChat, onMessages, reused, secondKey, streaming, type When } from "../edits/when.ts";
 import { type Apply, all, onDenial, onServed, wrap } from "../edits/wrap.ts";
 import type { Call } from "../pipeline/behaviour.ts";

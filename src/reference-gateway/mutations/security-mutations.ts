@@ -1,6 +1,6 @@
 import { loadMutation, type Mutation, mutation } from "../change.ts";
-import { put } from "../edits/json-edits.ts";
-import { parcelHeader, setHeader } from "../edits/response-edits.ts";
+import { put } from "../edits/replies/json-edits.ts";
+import { parcelHeader, setHeader } from "../edits/replies/response-edits.ts";
 import { always, every, inference, onChat } from "../edits/when.ts";
 import { onDenial, onParcel, onRefusal, onReply, onServed, wrap } from "../edits/wrap.ts";
 import { OPERATOR_KEY } from "../providers/failing-models.ts";

@@ -1,5 +1,5 @@
 import { loadMutation, type Mutation, mutation } from "../change.ts";
-import { allAtTheEnd, inBlocksOf, laterFrom, oneEventPerText } from "../edits/stream-edits.ts";
+import { allAtTheEnd, inBlocksOf, laterFrom, oneEventPerText } from "../edits/replies/stream-edits.ts";
 import { streamForced, streamIgnored } from "../edits/stream-or-not.ts";
 import { both, every, nonAscii, onChat, onMessages, reused, secondKey, streaming, type When } from "../edits/when.ts";
 import { type Apply, all, eachEvent, endingAs, onEvents, onServed, onSteps, wrap } from "../edits/wrap.ts";

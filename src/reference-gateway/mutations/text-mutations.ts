@@ -1,5 +1,5 @@
 import { loadMutation, type Mutation, mutation } from "../change.ts";
-import { editText } from "../edits/stream-edits.ts";
+import { editText } from "../edits/replies/stream-edits.ts";
 import { both, every, onChat, onMessages, streaming } from "../edits/when.ts";
 import { type Apply, eachEvent, onEvents, onSteps } from "../edits/wrap.ts";
 

@@ -1,7 +1,7 @@
 import { sleep } from "../../core/index.ts";
 import { loadMutation, type Mutation } from "../change.ts";
 import { tokenLimitersFrom } from "../edits/limit-scopes.ts";
-import { setHeader } from "../edits/response-edits.ts";
+import { setHeader } from "../edits/replies/response-edits.ts";
 import { onMessages, remembered, streaming, type When } from "../edits/when.ts";
 import { type Apply, all, onServed, wrap } from "../edits/wrap.ts";
 import { REMAINING_TOKENS, rollingTokens } from "../limits/token-limiter.ts";

@@ -1,8 +1,8 @@
 import { member } from "../../core/index.ts";
 import { type Mutation, mutation } from "../change.ts";
-import { drop, put } from "../edits/json-edits.ts";
-import { insteadOf } from "../edits/response-edits.ts";
-import { changeData } from "../edits/stream-edits.ts";
+import { drop, put } from "../edits/replies/json-edits.ts";
+import { insteadOf } from "../edits/replies/response-edits.ts";
+import { changeData } from "../edits/replies/stream-edits.ts";
 import { both, onChat, onMessages, streaming, type When } from "../edits/when.ts";
 import { type Apply, eachEvent, onReply, onServed, wrap } from "../edits/wrap.ts";
 

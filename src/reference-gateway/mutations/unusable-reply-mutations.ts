@@ -1,6 +1,6 @@
 import { loadMutation, type Mutation, mutation } from "../change.ts";
-import { put } from "../edits/json-edits.ts";
-import { html, text } from "../edits/response-edits.ts";
+import { put } from "../edits/replies/json-edits.ts";
+import { html, text } from "../edits/replies/response-edits.ts";
 import { after, both, every, inference, nonStreaming, onChat, streaming, type When } from "../edits/when.ts";
 import { type Apply, all, eachEvent, onEvents, onReply, onServed, wrap } from "../edits/wrap.ts";
 

@@ -1,7 +1,7 @@
 import { type Mutation, mutation } from "../change.ts";
 import { dropsConnection, neverResponds } from "../edits/connection-edits.ts";
 import { coolDown } from "../edits/cool-down.ts";
-import { dropHeader, html, insideStream, insteadOf, REASON_HEADER, status } from "../edits/response-edits.ts";
+import { dropHeader, html, insideStream, insteadOf, REASON_HEADER, status } from "../edits/replies/response-edits.ts";
 import {
   always,
   both,

@@ -1,7 +1,7 @@
 import { type Mutation, mutation } from "../change.ts";
-import { put } from "../edits/json-edits.ts";
+import { put } from "../edits/replies/json-edits.ts";
+import { changeData } from "../edits/replies/stream-edits.ts";
 import { nonStreamingReply } from "../edits/reply-kinds.ts";
-import { changeData } from "../edits/stream-edits.ts";
 import { both, onChat, onMessages, type When } from "../edits/when.ts";
 import { eachEvent, onReply } from "../edits/wrap.ts";
 

@@ -13,8 +13,8 @@ import type { Services } from "../services.ts";
 import type { FailedAttempt, NextAttempt, ProviderRequest } from "../upstream/attempt.ts";
 import type { UpstreamProvider } from "../upstream/upstream.ts";
 import type { Usage } from "../upstream/usage.ts";
-import type { InferenceRequest } from "./inference-request.ts";
 import type { Closing } from "./outcome.ts";
+import type { InferenceRequest } from "./read/inference-request.ts";
 import type { Refusal } from "./refusal.ts";
 import type { GatewayResponse, Parcel, RelayedPiece, Step, StreamEvent } from "./response.ts";
 

@@ -12,7 +12,7 @@ import type { Behaviour } from "./behaviour.ts";
 import { check } from "./checks.ts";
 import { presentedKey } from "./credentials.ts";
 import { endCall, releaseLease } from "./end-call.ts";
-import { readRequest } from "./read-request.ts";
+import { readRequest } from "./read/read-request.ts";
 import { refuse, retryAfter, upstreamRefusal } from "./refuse.ts";
 import { planCall, respond } from "./respond.ts";
 import { balanceExhausted, budgetUsed, capDay, capReached, charge } from "./spending.ts";

@@ -1,4 +1,4 @@
-import { lastUserText } from "../pipeline/inference-request.ts";
+import { lastUserText } from "../pipeline/read/inference-request.ts";
 import type { Provider } from "./plan.ts";
 import { objectFor } from "./schema-value.ts";
 import { textPlan } from "./text-plan.ts";

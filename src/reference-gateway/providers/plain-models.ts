@@ -1,5 +1,5 @@
 import { type Random, seededRandom } from "../../core/index.ts";
-import { lastUserText } from "../pipeline/inference-request.ts";
+import { lastUserText } from "../pipeline/read/inference-request.ts";
 import type { Provider } from "./plan.ts";
 import { textPlan } from "./text-plan.ts";
 

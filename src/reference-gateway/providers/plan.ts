@@ -1,5 +1,5 @@
 import type { Random } from "../../core/index.ts";
-import type { InferenceRequest } from "../pipeline/inference-request.ts";
+import type { InferenceRequest } from "../pipeline/read/inference-request.ts";
 
 /** One increment of a reply. `tokens` is how many output tokens it counts as. */
 export type Piece =

@@ -1,4 +1,4 @@
-import type { InferenceRequest } from "../pipeline/inference-request.ts";
+import type { InferenceRequest } from "../pipeline/read/inference-request.ts";
 import type { Piece, ReplyPlan } from "./plan.ts";
 import { countPieces, splitPieces } from "./text-pieces.ts";
 

@@ -1,4 +1,4 @@
-import { type InferenceRequest, lastUserText, type Tool } from "../pipeline/inference-request.ts";
+import { type InferenceRequest, lastUserText, type Tool } from "../pipeline/read/inference-request.ts";
 import type { Piece, Provider } from "./plan.ts";
 import { objectFor } from "./schema-value.ts";
 import { inputTokens, textPlan } from "./text-plan.ts";

@@ -1,6 +1,6 @@
 import { type Apply, all, wrap } from "../edits/wrap.ts";
 import type { Call } from "../pipeline/behaviour.ts";
-import type { InferenceRequest } from "../pipeline/inference-request.ts";
+import type { InferenceRequest } from "../pipeline/read/inference-request.ts";
 import { refusal } from "../pipeline/refusal.ts";
 import {
   type GatewayResponse,

@@ -1,5 +1,5 @@
 import { type Variant, variant } from "../change.ts";
-import { insteadOf } from "../edits/response-edits.ts";
+import { insteadOf } from "../edits/replies/response-edits.ts";
 import { onMessages } from "../edits/when.ts";
 import { type Apply, onDenial, wrap } from "../edits/wrap.ts";
 import type { Call, CheckName } from "../pipeline/behaviour.ts";

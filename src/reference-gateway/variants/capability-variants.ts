@@ -1,7 +1,7 @@
 import { isObject } from "../../core/index.ts";
 import { type Variant, variant } from "../change.ts";
-import { refuseBody } from "../edits/body-edits.ts";
 import { onStructuredText, withImage } from "../edits/capability-edits.ts";
+import { refuseBody } from "../edits/replies/body-edits.ts";
 import { always } from "../edits/when.ts";
 import { wrap } from "../edits/wrap.ts";
 

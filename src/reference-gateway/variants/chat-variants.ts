@@ -1,9 +1,9 @@
 import { member } from "../../core/index.ts";
 import { type Variant, variant } from "../change.ts";
-import { has, refuseBody } from "../edits/body-edits.ts";
-import { drop, put } from "../edits/json-edits.ts";
-import { insteadOf } from "../edits/response-edits.ts";
-import { changeData } from "../edits/stream-edits.ts";
+import { has, refuseBody } from "../edits/replies/body-edits.ts";
+import { drop, put } from "../edits/replies/json-edits.ts";
+import { insteadOf } from "../edits/replies/response-edits.ts";
+import { changeData } from "../edits/replies/stream-edits.ts";
 import { both, every, extraField, inference, not, onChat } from "../edits/when.ts";
 import { type Apply, all, eachEvent, onReply, onServed, wrap } from "../edits/wrap.ts";
 

@@ -1,6 +1,6 @@
 import { type Variant, variant } from "../change.ts";
-import { put } from "../edits/json-edits.ts";
-import { changeData, editText } from "../edits/stream-edits.ts";
+import { put } from "../edits/replies/json-edits.ts";
+import { changeData, editText } from "../edits/replies/stream-edits.ts";
 import { onChat, onMessages } from "../edits/when.ts";
 import { type Apply, eachEvent, onEvents, wrap } from "../edits/wrap.ts";
 import type { StreamEvent } from "../pipeline/response.ts";

@@ -1,5 +1,5 @@
 import { type Variant, variant } from "../change.ts";
-import { put } from "../edits/json-edits.ts";
+import { put } from "../edits/replies/json-edits.ts";
 import {
   ACTION_HEADER,
   body,
@@ -11,7 +11,7 @@ import {
   REASON_HEADER,
   setHeader,
   text,
-} from "../edits/response-edits.ts";
+} from "../edits/replies/response-edits.ts";
 import { always, both, every, inference, not, onMessages, streaming } from "../edits/when.ts";
 import { DENIALS, onDenial, onRefusal, onServed } from "../edits/wrap.ts";
 import type { Reason } from "../pipeline/refusal.ts";

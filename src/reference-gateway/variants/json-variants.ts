@@ -1,6 +1,6 @@
 import { isObject } from "../../core/index.ts";
 import { type Variant, variant } from "../change.ts";
-import { parcelHeader } from "../edits/response-edits.ts";
+import { parcelHeader } from "../edits/replies/response-edits.ts";
 import { always, type When } from "../edits/when.ts";
 import { type Apply, onParcel, wrap } from "../edits/wrap.ts";
 import { headerOf } from "../pipeline/response.ts";

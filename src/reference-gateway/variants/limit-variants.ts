@@ -1,7 +1,7 @@
 import { type Variant, variant } from "../change.ts";
 import { clockAhead, dateIn } from "../edits/clock-edits.ts";
 import { limitersFrom } from "../edits/limit-scopes.ts";
-import { dropHeader, edits, setHeader } from "../edits/response-edits.ts";
+import { dropHeader, edits, setHeader } from "../edits/replies/response-edits.ts";
 import { inference } from "../edits/when.ts";
 import { type Apply, all, DENIALS, onDenial, onServed, wrap } from "../edits/wrap.ts";
 import { fixedWindow } from "../limits/fixed-window.ts";

@@ -1,8 +1,8 @@
 import { isObject, member } from "../../core/index.ts";
 import { type Variant, variant } from "../change.ts";
-import { refuseBody } from "../edits/body-edits.ts";
-import { put, rename } from "../edits/json-edits.ts";
-import { changeData } from "../edits/stream-edits.ts";
+import { refuseBody } from "../edits/replies/body-edits.ts";
+import { put, rename } from "../edits/replies/json-edits.ts";
+import { changeData } from "../edits/replies/stream-edits.ts";
 import { both, datedVersion, every, onMessages, streaming } from "../edits/when.ts";
 import { type Apply, all, onEvents, onReply, wrap } from "../edits/wrap.ts";
 import type { StreamEvent } from "../pipeline/response.ts";

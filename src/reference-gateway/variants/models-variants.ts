@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from "../../core/index.ts";
 import { type Variant, variant } from "../change.ts";
-import { readAs } from "../edits/body-edits.ts";
-import { drop, put } from "../edits/json-edits.ts";
-import { insteadOf } from "../edits/response-edits.ts";
+import { readAs } from "../edits/replies/body-edits.ts";
+import { drop, put } from "../edits/replies/json-edits.ts";
+import { insteadOf } from "../edits/replies/response-edits.ts";
 import { modelIs } from "../edits/when.ts";
 import { type Apply, all, wrap } from "../edits/wrap.ts";
 import { before, NOTHING } from "./respond-before.ts";

@@ -1,8 +1,8 @@
 import { isObject } from "../../core/index.ts";
 import { type Variant, variant } from "../change.ts";
-import { put } from "../edits/json-edits.ts";
+import { put } from "../edits/replies/json-edits.ts";
+import { setHeader } from "../edits/replies/response-edits.ts";
 import { nonStreamingReply } from "../edits/reply-kinds.ts";
-import { setHeader } from "../edits/response-edits.ts";
 import { both, onMessages, remembered, type When } from "../edits/when.ts";
 import { type Apply, all, onReply, onServed } from "../edits/wrap.ts";
 import type { Call } from "../pipeline/behaviour.ts";

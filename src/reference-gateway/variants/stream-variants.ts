@@ -1,6 +1,6 @@
 import { type Variant, variant } from "../change.ts";
-import { parcelHeader } from "../edits/response-edits.ts";
-import { glue, oneEventPerText } from "../edits/stream-edits.ts";
+import { parcelHeader } from "../edits/replies/response-edits.ts";
+import { glue, oneEventPerText } from "../edits/replies/stream-edits.ts";
 import { both, onChat, streaming, type When } from "../edits/when.ts";
 import { type Apply, all, onParcel, wrap } from "../edits/wrap.ts";
 import { dataText } from "../encode/event-frame.ts";

@@ -1,6 +1,6 @@
 import { type Variant, variant } from "../change.ts";
 import { tokenLimitersFrom } from "../edits/limit-scopes.ts";
-import { setHeader } from "../edits/response-edits.ts";
+import { setHeader } from "../edits/replies/response-edits.ts";
 import { onServed, wrap } from "../edits/wrap.ts";
 import { fixedTokens, REMAINING_TOKENS, rollingTokens, tokensInBucket } from "../limits/token-limiter.ts";
 import { headerOf } from "../pipeline/response.ts";

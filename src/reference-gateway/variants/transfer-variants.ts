@@ -1,6 +1,6 @@
 import { type Variant, variant } from "../change.ts";
 import { CHUNKED, deliverByHand } from "../delivery/deliver-by-hand.ts";
-import { parcelHeader, parcelWithout } from "../edits/response-edits.ts";
+import { parcelHeader, parcelWithout } from "../edits/replies/response-edits.ts";
 import { always, remembered, withBody } from "../edits/when.ts";
 import { type Apply, all, onParcel, wrap } from "../edits/wrap.ts";
 import { encodeAs } from "../encode/compress.ts";

@@ -1,5 +1,5 @@
 import { type Variant, variant } from "../change.ts";
-import { ACTION_HEADER, body, dropHeader, edits, REASON_HEADER } from "../edits/response-edits.ts";
+import { ACTION_HEADER, body, dropHeader, edits, REASON_HEADER } from "../edits/replies/response-edits.ts";
 import { always } from "../edits/when.ts";
 import { DENIALS, onDenial } from "../edits/wrap.ts";
 import type { Call } from "../pipeline/behaviour.ts";

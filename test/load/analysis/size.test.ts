@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { applyLimits, type PlannedRequest } from "../../../src/load/analysis/size/apply-limits.ts";
 import { sizeWorkload } from "../../../src/load/analysis/size/size-workload.ts";
-import type { Arrivals } from "../../../src/load/schedule.ts";
-import { DEFAULT_ALLOW, type Workload } from "../../../src/load/workload.ts";
+import type { Arrivals } from "../../../src/load/schedule/schedule.ts";
+import { DEFAULT_ALLOW, type Workload } from "../../../src/load/workload/workload.ts";
 import { slidingLog } from "../../../src/reference-gateway/limits/sliding-log.ts";
 import { tokenBucket } from "../../../src/reference-gateway/limits/token-bucket.ts";
 

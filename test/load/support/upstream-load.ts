@@ -1,12 +1,12 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { RequestBudget } from "../../../src/budget/index.ts";
-import { Redactor } from "../../../src/http-recorder/index.ts";
-import { nowUs } from "../../../src/load/http/load-exchange.ts";
+import { nowUs } from "../../../src/http/load-client/load-exchange.ts";
+import { Redactor } from "../../../src/http/recorder/index.ts";
 import { loadWorkload, runWorkload, type Workload } from "../../../src/load/index.ts";
-import type { ShardPart } from "../../../src/load/run-workload.ts";
-import { parseShardFile, type ShardFile, writeShardFile } from "../../../src/load/shard-file.ts";
-import type { StoredShare } from "../../../src/load/stored-share.ts";
+import type { ShardPart } from "../../../src/load/send/run-workload.ts";
+import { parseShardFile, type ShardFile, writeShardFile } from "../../../src/load/shards/shard-file.ts";
+import type { StoredShare } from "../../../src/load/shards/stored-share.ts";
 import { parseTarget } from "../../../src/target/index.ts";
 import type { UpstreamRequest } from "../../../src/upstream/index.ts";
 import { temporaryFolder } from "../../support/gauntlet.ts";

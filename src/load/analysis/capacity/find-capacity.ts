@@ -1,12 +1,12 @@
 import { sleep } from "../../../core/index.ts";
 import type { JudgedPhase } from "../../../record/index.ts";
 import type { Limits } from "../../../target/index.ts";
-import { unusableReplies } from "../../judge-replies.ts";
-import { maxRequests } from "../../max-requests.ts";
-import type { LoadProgress } from "../../progress.ts";
-import { type LoadContext, runWorkload } from "../../run-workload.ts";
-import type { Arrivals } from "../../schedule.ts";
-import { DEFAULT_ALLOW, type Workload } from "../../workload.ts";
+import type { LoadProgress } from "../../measure/progress.ts";
+import { maxRequests } from "../../schedule/max-requests.ts";
+import type { Arrivals } from "../../schedule/schedule.ts";
+import { type LoadContext, runWorkload } from "../../send/run-workload.ts";
+import { DEFAULT_ALLOW, type Workload } from "../../workload/workload.ts";
+import { unusableReplies } from "../judge-replies.ts";
 import { type FrontierPoint, frontierOf, pointOf } from "./frontier.ts";
 import { type ClauseOutcome, judgeLevel } from "./judge-level.ts";
 import type { Clause } from "./objective.ts";

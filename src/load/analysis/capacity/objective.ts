@@ -1,6 +1,6 @@
 import { UsageError } from "../../../core/index.ts";
-import { longestOf } from "../../lengths.ts";
-import type { Workload } from "../../workload.ts";
+import { longestOf } from "../../workload/lengths.ts";
+import type { Workload } from "../../workload/workload.ts";
 
 /** Latencies by the names that users write, with the names of their histograms. */
 export const FIGURES = {

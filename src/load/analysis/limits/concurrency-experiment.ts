@@ -1,3 +1,4 @@
+import type { PreparedRequest } from "../../../http/load-client/index.ts";
 import type { Decision, RateInference } from "../../../limits/index.ts";
 import {
   type ConcurrencyInference,
@@ -6,7 +7,6 @@ import {
   inferRelease,
   type Release,
 } from "../../../limits/index.ts";
-import type { PreparedRequest } from "../../http/load-exchange.ts";
 import type { GatewayUnderTest } from "./gateway-under-test.ts";
 
 /** A long request while it runs. Microseconds; `undefined` for events that have not happened yet. */

@@ -1,11 +1,10 @@
 import type { Share } from "../../../budget/index.ts";
 import { median, onAbort, sleep } from "../../../core/index.ts";
 import { endpointUrl } from "../../../dialects/index.ts";
+import { type LoadExchange, nowUs, type PreparedRequest, Sender } from "../../../http/load-client/index.ts";
 import { type Decision, isUnnamedLimit, type RequestKind } from "../../../limits/index.ts";
-import { type LoadExchange, nowUs, type PreparedRequest } from "../../http/load-exchange.ts";
-import { Sender } from "../../http/sender.ts";
-import { outcomeOf } from "../../outcome.ts";
-import { type ReadReason, reasonReader } from "../../read-reason.ts";
+import { outcomeOf } from "../../send/outcome.ts";
+import { type ReadReason, reasonReader } from "../../send/read-reason.ts";
 import type { Hold } from "./concurrency-experiment.ts";
 import type { GatewayUnderTest } from "./gateway-under-test.ts";
 import { type AnalysisAccount, requestsOf } from "./request-kinds.ts";

@@ -1,8 +1,8 @@
 import { endpointUrl } from "../../../dialects/index.ts";
+import type { PreparedRequest } from "../../../http/load-client/index.ts";
 import type { RequestKind } from "../../../limits/index.ts";
 import type { Key, Target } from "../../../target/index.ts";
-import type { PreparedRequest } from "../../http/load-exchange.ts";
-import { modelFor, prepareRequest } from "../../prepared-requests.ts";
+import { modelFor, prepareRequest } from "../../send/prepared-requests.ts";
 
 /** The account under analysis, and other keys for comparison. */
 export interface AnalysisAccount {

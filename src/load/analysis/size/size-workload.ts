@@ -1,9 +1,9 @@
 import { UsageError } from "../../../core/index.ts";
 import type { Dialect } from "../../../dialects/index.ts";
 import { type Limits, TIER_LIMITS } from "../../../target/index.ts";
-import { drawRequest } from "../../draw-request.ts";
-import { type Arrivals, scheduleOf } from "../../schedule.ts";
-import type { Workload } from "../../workload.ts";
+import { drawRequest } from "../../schedule/draw-request.ts";
+import { type Arrivals, scheduleOf } from "../../schedule/schedule.ts";
+import type { Workload } from "../../workload/workload.ts";
 import {
   type Applied,
   applyLimits,

@@ -1,0 +1,73 @@
+import { groupBy } from "../../src/core/index.ts";
+import { type Cause, explainedBy, type RunRecord } from "../../src/record/index.ts";
+import { checksOfCause, weightOf } from "../causes.ts";
+import { oneLine } from "../clean-text.ts";
+import { type Outcome, outcomesOf } from "../outcomes.ts";
+
+/** The host shows at most ten annotations of each level per step. */
+const MAX_PER_LEVEL = 10;
+const MAX_TEXT_CHARACTERS = 400;
+
+/**
+ * Workflow commands for the host that shows annotations: one per cause, then one per check that no cause explains, with its
+ * instances rolled up. The tenth says how many more there are.
+ *
+ * A line of output can itself be such a command, so external text is printed on one line, after our own command, with the
+ * characters escaped that would end it.
+ */
+export function renderAnnotations(record: RunRecord): string {
+  const outcomes = outcomesOf(record).filter(({ waived }) => waived === undefined);
+  const explained = explainedBy(record.causes);
+  const unexplained = outcomes.filter(({ id }) => !explained.has(id));
+  const causes = (weight: Cause["weight"]) => record.causes.filter((cause) => cause.weight === weight).map(ofCause);
+  const failed = rolled(unexplained.filter(({ status }) => ["harness-error", "fail", "flaky"].includes(status)));
+  const open = rolled(unexplained.filter(({ status }) => ["blocked", "inconclusive", "warn"].includes(status)));
+  const kind = record.verdict.result === "pass" ? "notice" : record.verdict.result === "fail" ? "error" : "warning";
+  return [
+    command(kind, "Gauntlet", record.verdict.headline),
+    ...capped("error", [...causes("fail"), ...failed], kind === "error" ? 1 : 0),
+    ...capped("warning", [...causes("warn"), ...open], kind === "warning" ? 1 : 0),
+  ]
+    .map((line) => `${line}\n`)
+    .join("");
+}
+
+interface Rolled {
+  readonly title: string;
+  readonly message: string;
+}
+
+function ofCause(cause: Cause): Rolled {
+  return {
+    title: `${cause.weight} ${cause.requirement} in ${weightOf(cause)}`,
+    message: `${cause.title} (${checksOfCause(cause, 2)}). ${cause.advice}`,
+  };
+}
+
+function rolled(outcomes: readonly Outcome[]): Rolled[] {
+  const groups = groupBy(outcomes, ({ status, id }) => `${status} ${id.replace(/\[.*$/s, "")}`);
+  return [...groups].map(([name, group]) => {
+    const times = group.length > 1 ? ` (${group.length} times)` : "";
+    return { title: `${name}${times}`, message: `${group[0].title}: ${group[0].message}` };
+  });
+}
+
+function capped(kind: "error" | "warning", entries: readonly Rolled[], taken: number): string[] {
+  const room = MAX_PER_LEVEL - taken;
+  const shown = entries.length > room ? entries.slice(0, room - 1) : entries;
+  const lines = shown.map(({ title, message }) => command(kind, title, message));
+  const rest = entries.length - shown.length;
+  return rest === 0 ? lines : [...lines, command(kind, "Gauntlet", `and ${rest} more; the report has all`)];
+}
+
+function command(kind: "error" | "warning" | "notice", title: string, message: string): string {
+  return `::${kind} title=${property(title)}::${data(message)}`;
+}
+
+function data(text: string): string {
+  return oneLine(text, MAX_TEXT_CHARACTERS).replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
+}
+
+function property(text: string): string {
+  return data(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
+}

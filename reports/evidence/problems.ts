@@ -1,0 +1,116 @@
+import { groupBy } from "../../src/core/index.ts";
+import {
+  type Cause,
+  type CheckResult,
+  explainedBy,
+  type Finding,
+  type RunRecord,
+  type Status,
+} from "../../src/record/index.ts";
+import { checkOfExchange } from "../causes.ts";
+
+/** Statuses whose evidence is shown, worst first. */
+const SHOWN: readonly Status[] = ["harness-error", "fail", "flaky", "inconclusive", "warn"];
+
+/** Instances of one check declaration with the same status. */
+export interface ProblemGroup {
+  readonly check: string;
+  readonly title: string;
+  readonly status: Status;
+  readonly instances: readonly CheckResult[];
+}
+
+/** A cause with the results that it explains; a result with two causes is listed under the first. */
+export interface CauseGroup {
+  readonly cause: Cause;
+  readonly instances: readonly CheckResult[];
+  /** Results of this cause that are listed under an earlier cause. */
+  readonly shownBefore: readonly CheckResult[];
+}
+
+export function causeGroupsOf({ causes, checks }: RunRecord): CauseGroup[] {
+  const byId = new Map(checks.map((check) => [check.id, check]));
+  const before = new Set<string>();
+  return causes.map((cause) => {
+    const all = cause.checks.flatMap((id) => byId.get(id) ?? []);
+    const instances = all.filter(({ id }) => !before.has(id));
+    for (const { id } of instances) before.add(id);
+    return { cause, instances, shownBefore: all.filter((check) => !instances.includes(check)) };
+  });
+}
+
+/** Problems without a cause, worst first, grouped by check. */
+export function unexplainedProblems(record: RunRecord): ProblemGroup[] {
+  const explained = explainedBy(record.causes);
+  const shown = SHOWN.flatMap((status) =>
+    record.checks.filter((check) => check.status === status && !explained.has(check.id)),
+  );
+  const groups = groupBy(shown, ({ status, check }) => `${status} ${check}`);
+  return [...groups.values()].map((instances) => {
+    const [{ check, title, status }] = instances;
+    return { check, title, status, instances };
+  });
+}
+
+/** Identical violated findings, merged, with their number and first occurrence. */
+export interface Broken {
+  readonly finding: Finding;
+  readonly times: number;
+}
+
+export function brokenOf(check: CheckResult): Broken[] {
+  const byText = new Map<string, { finding: Finding; times: number }>();
+  for (const finding of check.findings) {
+    if (finding.outcome !== "broken") continue;
+    const key = JSON.stringify([
+      finding.requirements,
+      finding.pointer,
+      finding.expected,
+      finding.observed,
+      finding.subject,
+      finding.response,
+    ]);
+    const known = byText.get(key);
+    if (known === undefined) byText.set(key, { finding, times: 1 });
+    else known.times++;
+  }
+  return [...byText.values()].sort((a, b) => Number(b.finding.weight === "fail") - Number(a.finding.weight === "fail"));
+}
+
+/** Maximum number of exchanges of one finding that are shown. */
+const MAX_EVIDENCE = 5;
+/** Maximum number of exchanges of one check that are searched for the control request. */
+const MAX_CANDIDATES = 24;
+/** Maximum number of instances shown with all their evidence. The others are listed; the run folder has everything. */
+export const MAX_SHOWN = 60;
+
+/** The instances whose evidence is shown: some of every group before more of any one. */
+export function shownInstances(groups: readonly Pick<ProblemGroup, "instances">[]): ReadonlySet<string> {
+  const shown = new Set<string>();
+  const deepest = Math.max(0, ...groups.map(({ instances }) => instances.length));
+  for (let depth = 0; depth < deepest && shown.size < MAX_SHOWN; depth++) {
+    for (const { instances } of groups) {
+      const instance = instances[depth];
+      if (instance !== undefined && shown.size < MAX_SHOWN) shown.add(instance.id);
+    }
+  }
+  return shown;
+}
+
+/** Ids of the exchanges that a report of this record shows. */
+export function shownExchanges(record: RunRecord): ReadonlySet<string> {
+  const groups = [...causeGroupsOf(record), ...unexplainedProblems(record)];
+  const shown = shownInstances(groups);
+  const ids = new Set<string>();
+  for (const cause of record.causes.slice(0, MAX_SHOWN)) {
+    if (cause.exchange !== undefined) ids.add(cause.exchange);
+    for (const id of checkOfExchange(record, cause)?.exchanges.slice(0, MAX_CANDIDATES) ?? []) ids.add(id);
+  }
+  for (const check of groups.flatMap(({ instances }) => instances)) {
+    if (!shown.has(check.id)) continue;
+    for (const { control } of check.findings) if (control !== undefined) ids.add(control);
+    for (const { finding } of brokenOf(check)) for (const id of finding.exchanges.slice(0, MAX_EVIDENCE)) ids.add(id);
+    for (const id of check.exchanges.slice(0, MAX_CANDIDATES)) ids.add(id);
+  }
+  return ids;
+}

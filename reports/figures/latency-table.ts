@@ -1,0 +1,92 @@
+import { formatCount, formatNumber } from "../../src/core/index.ts";
+import type { LoadClass, LoadPhase, LoadRun } from "../../src/record/index.ts";
+import { oneLine } from "../clean-text.ts";
+import { quantileLegend, quantileText, SHOWN_STATS, type ShownQuantiles } from "./quantiles.ts";
+
+/** The phase whose figures represent a run: the one at the rate limit, otherwise the one that admitted most. */
+export function headlinePhase({ phases }: LoadRun): LoadPhase | undefined {
+  return phases.find(({ name }) => name === "at-rate-limit") ?? [...phases].sort((a, b) => b.admitted - a.admitted)[0];
+}
+
+/** `chat streaming`. */
+export function kindOf({ dialect, stream }: Pick<LoadClass, "dialect" | "stream">): string {
+  return `${dialect} ${stream ? "streaming" : "non-streaming"}`;
+}
+
+/** Milliseconds without their unit. */
+const write = (value: number): string => formatNumber(value, value < 10 ? 1 : 0);
+
+/** The latencies of one kind of admitted request, with a text for each statistic of `SHOWN_STATS`. */
+interface KindLatencies {
+  /** `chat streaming`. */
+  readonly kind: string;
+  readonly requests: number;
+  readonly rows: readonly { readonly name: string; readonly cells: readonly string[] }[];
+}
+
+/** The latencies of a run: those of its main phase. */
+export function latenciesOf(run: LoadRun): KindLatencies[] {
+  const admitted = (headlinePhase(run)?.classes ?? []).filter(({ outcome }) => outcome === "admitted");
+  return admitted.map((entry) => ({ kind: kindOf(entry), requests: entry.count, rows: rowsOf(entry) }));
+}
+
+function rowsOf(entry: LoadClass): KindLatencies["rows"] {
+  const { ttftMs, itlMs, eventGapMs, responseMs } = entry;
+  // Streams that do not state their tokens have only gaps between events.
+  const gap = itlMs === null ? { "event gap": eventGapMs } : { ITL: itlMs };
+  const latencies: Readonly<Record<string, ShownQuantiles | null>> = { TTFT: ttftMs, ...gap, E2E: responseMs };
+  return Object.entries(latencies).flatMap(([name, quantiles]) => {
+    if (quantiles === null) return [];
+    return [{ name, cells: SHOWN_STATS.map((stat) => quantileText(quantiles, stat, { count: entry.count, write })) }];
+  });
+}
+
+/** `latency in at-rate-limit, ms`. */
+export function latencyTitle(run: LoadRun): string {
+  const phase = headlinePhase(run);
+  return `latency${run.phases.length > 1 && phase !== undefined ? ` in ${oneLine(phase.name, 40)}` : ""}, ms`;
+}
+
+/** Width of the first column in the terminal, minimum width of the others, and maximum width of all, characters. */
+const NAME_WIDTH = 13;
+const MIN_WIDTH = 7;
+const MAX_WIDTH = 80;
+
+/** `6.4 (5.0–8.3)` as two lines of a cell. */
+const stacked = (cell: string): string[] => cell.split(/ (?=\()/);
+
+/** The latencies for a terminal; where a row would be too wide, the intervals are below their values. */
+export function latencyLines(run: LoadRun): string[] {
+  const kinds = latenciesOf(run);
+  const all = kinds.flatMap(({ rows }) => rows.map(({ cells }) => cells));
+  if (all.length === 0) return [];
+  const widthsOf = (linesOf: (cell: string) => readonly string[]) =>
+    SHOWN_STATS.map((stat, column) => {
+      const texts = [stat, ...all.flatMap((cells) => linesOf(cells[column] ?? ""))];
+      return Math.max(MIN_WIDTH, ...texts.map(({ length }) => length + 2));
+    });
+  const inOneLine = widthsOf((cell) => [cell]);
+  const isWide = 2 + NAME_WIDTH + inOneLine.reduce((sum, width) => sum + width, 0) > MAX_WIDTH;
+  const widths = isWide ? widthsOf(stacked) : inOneLine;
+  const line = (name: string, cells: readonly string[]) =>
+    `  ${name.padEnd(NAME_WIDTH)}${cells.map((cell, column) => cell.padStart(widths[column] ?? 0)).join("")}`.trimEnd();
+  const linesOf = (name: string, cells: readonly string[]) => {
+    if (!isWide) return [line(name, cells)];
+    const intervals = cells.map((cell) => stacked(cell)[1] ?? "");
+    const values = line(
+      name,
+      cells.map((cell) => stacked(cell)[0] ?? ""),
+    );
+    return intervals.every((one) => one === "") ? [values] : [values, line("", intervals)];
+  };
+  const title = latencyTitle(run);
+  const legend = quantileLegend(all.flat());
+  return [
+    ...(title.length < NAME_WIDTH ? [line(title, SHOWN_STATS)] : [`  ${title}`, line("", SHOWN_STATS)]),
+    ...kinds.flatMap(({ kind, requests, rows }) => [
+      `  ${kind}, ${formatCount(requests, "request")}`,
+      ...rows.flatMap(({ name, cells }) => linesOf(`  ${name}`, cells)),
+    ]),
+    ...(legend.length === 0 ? [] : [`  ${legend.join("; ")}`]),
+  ];
+}

@@ -1,0 +1,109 @@
+import { ROWS_PER_DECADE } from "../../../../src/metrics/index.ts";
+import type { LoadRun } from "../../../../src/record/index.ts";
+import { oneLine } from "../../../clean-text.ts";
+import { HeatMap } from "../../charts/heat-map.tsx";
+import { decimal, duration, plural } from "../../format.ts";
+import { type HeatColumns, heatColumns } from "../../heat-columns.ts";
+import { spansOf } from "../../load-phases.ts";
+import { DataTable, Figure } from "../../parts.tsx";
+
+const FIGURES = [
+  { figure: "response", title: "Response times over time", what: "response times" },
+  { figure: "ttft", title: "Times to first token over time", what: "times to first token" },
+] as const;
+
+/** One or two columns are a histogram, and percentiles show that better. */
+const MIN_COLUMNS = 3;
+
+/** Distribution of durations over a run: a second latency mode is visible here and in no quantile. */
+export function RunHeat({ run }: { readonly run: LoadRun }) {
+  const phases = run.phases.flatMap(spansOf);
+  const drawn = FIGURES.filter(({ figure }) => (heatColumns(run.phases, figure)?.columns ?? 0) >= MIN_COLUMNS);
+  if (drawn.length === 0) return null;
+  return (
+    <details>
+      <summary>Heat maps: how latencies were spread at every moment</summary>
+      {drawn.map(({ figure, title, what }) => {
+        const heat = heatColumns(run.phases, figure);
+        if (heat === undefined) return null;
+        const { everyS, cells } = heat;
+        const width = everyS === 1 ? "second" : `${decimal(everyS)} seconds`;
+        return (
+          <Figure
+            key={figure}
+            title={title}
+            note={`Admitted requests by duration, for every ${width}: a stronger colour means more requests.`}
+            drawing={
+              <HeatMap
+                label={`${what} of ${oneLine(run.name, 40)} over ${decimal(run.durationS)} seconds, as a heat map. ${usual(heat)} The table has the counts.`}
+                phases={phases}
+                cells={cells.map(({ column, row, count }) => ({
+                  fromS: column * everyS,
+                  toS: (column + 1) * everyS,
+                  fromMs: atLeastMs(row),
+                  toMs: atLeastMs(row + 1),
+                  count,
+                }))}
+              />
+            }
+          >
+            <HeatTable heat={heat} what={`${what} in ${oneLine(run.name, 40)}`} />
+          </Figure>
+        );
+      })}
+    </details>
+  );
+}
+
+/** Lower bound of a row, ms. */
+function atLeastMs(row: number): number {
+  return 10 ** (row / ROWS_PER_DECADE) / 1_000;
+}
+
+function usual({ cells }: HeatColumns): string {
+  const byRequirement = new Map<number, number>();
+  for (const { row, count } of cells) byRequirement.set(row, (byRequirement.get(row) ?? 0) + count);
+  const [most] = [...byRequirement].sort(([, a], [, b]) => b - a);
+  const slowest = Math.max(...byRequirement.keys());
+  if (most === undefined) return "";
+  return `Most took ${span(most[0], most[0] + 1)}; ${plural(byRequirement.get(slowest) ?? 0, "request")} took longest, ${span(slowest, slowest + 1)}.`;
+}
+
+function span(fromRow: number, toRow: number): string {
+  return `${duration(atLeastMs(fromRow))} to ${duration(atLeastMs(toRow))}`;
+}
+
+const MAX_BANDS = 8;
+const MAX_LINES = 30;
+
+/** The counts in wider steps, to fit in a table. */
+function HeatTable({ heat, what }: { readonly heat: HeatColumns; readonly what: string }) {
+  const { cells, columns, everyS } = heat;
+  const lowest = Math.min(...cells.map(({ row }) => row));
+  const rows = Math.max(...cells.map(({ row }) => row)) - lowest + 1;
+  const rowsPerBand = Math.ceil(rows / MAX_BANDS);
+  const columnsPerLine = Math.ceil(columns / MAX_LINES);
+  const bands = Math.ceil(rows / rowsPerBand);
+  const lines = Array.from({ length: Math.ceil(columns / columnsPerLine) }, () => new Array<number>(bands).fill(0));
+  for (const { column, row, count } of cells) {
+    const line = lines[Math.floor(column / columnsPerLine)] as number[];
+    const band = Math.floor((row - lowest) / rowsPerBand);
+    line[band] = (line[band] ?? 0) + count;
+  }
+  return (
+    <DataTable
+      caption={`Admitted requests by their ${what}, for every ${decimal(columnsPerLine * everyS)} s`}
+      head={[
+        "From second",
+        ...Array.from({ length: bands }, (_, band) => {
+          const from = lowest + band * rowsPerBand;
+          return { value: span(from, from + rowsPerBand), number: true };
+        }),
+      ]}
+      rows={lines.map((counts, index) => [
+        decimal(index * columnsPerLine * everyS),
+        ...counts.map((count) => (count === 0 ? "–" : decimal(count))),
+      ])}
+    />
+  );
+}

@@ -1,0 +1,140 @@
+import type { LoadClass, LoadRun } from "../../../../src/record/index.ts";
+import { oneLine } from "../../../clean-text.ts";
+import type { ReportSource } from "../../../evidence/source.ts";
+import { kindOf } from "../../../figures/latency-table.ts";
+import { quantileText, SHOWN_STATS } from "../../../figures/quantiles.ts";
+import { startedLoads } from "../../../figures/started-loads.ts";
+import { TimePanels } from "../../charts/time-panels.tsx";
+import { decimal, duration, ms, plural } from "../../format.ts";
+import { spansOf } from "../../load-phases.ts";
+import { DataTable, Figure, numbers, Section } from "../../parts.tsx";
+import { type Point, thin } from "../../thin-series.ts";
+import { Distributions } from "./distributions.tsx";
+import { RunHeat } from "./heat.tsx";
+
+/** Latencies: admitted, denied and failed requests separately, and response and service time separately. */
+export function LatencySection({ source }: { readonly source: ReportSource }) {
+  const runs = startedLoads(source.record);
+  return (
+    <Section id="latency" title="Latency" finding={sentence(runs)}>
+      <p class="note">
+        Admitted requests by the second in which they ended. A line has a gap where none did. A point that covers
+        several seconds shows the worst of them.
+      </p>
+      {runs.map((run) => (
+        <RunLatency key={run.name} run={run} source={source} />
+      ))}
+    </Section>
+  );
+}
+
+function sentence(runs: readonly LoadRun[]): string {
+  const streams = runs.flatMap((run) =>
+    run.phases.flatMap((phase) =>
+      phase.classes.flatMap(({ outcome, ttftMs, count }) =>
+        outcome === "admitted" && ttftMs !== null ? [{ run, phase, ttftMs, count }] : [],
+      ),
+    ),
+  );
+  const [worst] = streams.sort((a, b) => b.ttftMs.p99 - a.ttftMs.p99);
+  if (worst === undefined) return "Nothing was streamed; E2E latency and service time are below.";
+  const { ttftMs, count } = worst;
+  const at = (stat: "p50" | "p95" | "p99") => `${quantileText(ttftMs, stat, { count, write: duration })} at ${stat}`;
+  return `The worst time to first token (TTFT) was ${at("p50")}, ${at("p95")} and ${at("p99")}, in the phase ${oneLine(worst.phase.name, 40)} of ${oneLine(worst.run.name, 40)}.`;
+}
+
+function RunLatency({ run, source }: { readonly run: LoadRun; readonly source: ReportSource }) {
+  return (
+    <>
+      <h3>{oneLine(run.name, 60)}</h3>
+      <OverTime run={run} />
+      <Distributions run={run} source={source} />
+      <RunHeat run={run} />
+      <ClassTable run={run} />
+    </>
+  );
+}
+
+/** Quantiles per second; seconds in which no request ended are gaps. */
+function OverTime({ run }: { readonly run: LoadRun }) {
+  const { points } = thin(run.phases.flatMap(({ series }) => series).sort((a, b) => a.atS - b.atS));
+  if (points.filter(({ response }) => response !== null).length < 2) return null;
+  const linesOf = (read: (point: Point) => Point["response"]) =>
+    (["p50", "p95", "p99"] as const).map((name) => ({
+      name,
+      points: points.map((point) => ({ atS: point.atS, value: read(point)?.[name] ?? null })),
+    }));
+  return (
+    <Figure
+      title="Latency over time"
+      drawing={
+        <TimePanels
+          label={`Time to first token and E2E latency of ${oneLine(run.name, 40)} at p50, p95 and p99, over ${decimal(run.durationS)} seconds. The table of the classes has the figures per phase.`}
+          phases={run.phases.flatMap(spansOf)}
+          panels={[
+            { title: "TTFT, ms", scale: "log", height: 92, lines: linesOf(({ ttft }) => ttft) },
+            { title: "E2E latency, ms", scale: "log", height: 92, lines: linesOf(({ response }) => response) },
+          ]}
+        />
+      }
+    />
+  );
+}
+
+/** The usual names first, ours below. */
+const COLUMNS = [
+  ["ttftMs", "TTFT", "first token"],
+  ["textTtftMs", "TTFT of the text", "after reasoning"],
+  ["itlMs", "ITL", "between tokens"],
+  ["eventGapMs", "Event gap", "between events"],
+  ["perTokenMs", "TPOT", "per output token"],
+  ["responseMs", "E2E latency", "response time"],
+  ["serviceMs", "Service time", "from the send"],
+  ["longestStallMs", "Longest gap", "of each stream"],
+] as const satisfies readonly (readonly [keyof LoadClass, string, string])[];
+
+function ClassTable({ run }: { readonly run: LoadRun }) {
+  const entries = run.phases.flatMap((phase) => phase.classes.map((entry) => ({ phase, entry })));
+  if (entries.length === 0) return null;
+  return (
+    <details class="classes">
+      <summary>
+        p50 / p90 / p95 / p99 / max of {plural(entries.length, "class", "classes")} of requests in{" "}
+        {plural(run.phases.length, "phase")}
+      </summary>
+      <DataTable
+        caption={`Milliseconds of ${oneLine(run.name, 40)} by phase, kind and outcome: p50 / p90 / p95 / p99 / max`}
+        head={[
+          "Phase and kind",
+          ...numbers("Requests"),
+          ...COLUMNS.map(([field, name, ours]) => ({
+            value: (
+              <span key={field} class="split">
+                {name}
+                <small>{ours}</small>
+              </span>
+            ),
+            number: true,
+          })),
+        ]}
+        rows={entries.map(({ phase, entry }) => [
+          <span key="phase" class="nowrap">
+            {oneLine(phase.name, 40)}
+            <span class="because">{kindAndOutcome(entry)}</span>
+          </span>,
+          decimal(entry.count),
+          ...COLUMNS.map(([field]) => allStats(entry[field], entry.count)),
+        ])}
+      />
+    </details>
+  );
+}
+
+function kindAndOutcome(entry: LoadClass): string {
+  return `${kindOf(entry)}${entry.outcome === "admitted" ? "" : `, ${entry.outcome}`}`;
+}
+
+function allStats(quantiles: LoadClass["responseMs"], count: number): string {
+  if (quantiles === null) return "–";
+  return SHOWN_STATS.map((stat) => quantileText(quantiles, stat, { count, write: ms })).join(" / ");
+}

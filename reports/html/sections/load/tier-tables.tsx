@@ -1,0 +1,242 @@
+import {
+  type CheckResult,
+  checkOfPhase,
+  checkOfThresholds,
+  type Finding,
+  type LoadPhase,
+  type LoadRun,
+  type Quantiles,
+  type RunRecord,
+  statusOfFinding,
+} from "../../../../src/record/index.ts";
+import { oneLine } from "../../../clean-text.ts";
+import { kindOf } from "../../../figures/latency-table.ts";
+import { describeExpected, describeFacts } from "../../../text/index.ts";
+import type { Anchors } from "../../anchors.ts";
+import { bytes, decimal, ms, percent, plural } from "../../format.ts";
+
+import { DataTable, Foreign, numbers, StatusMark } from "../../parts.tsx";
+import { causeAnchor } from "../causes.tsx";
+
+interface Of {
+  readonly record: RunRecord;
+  readonly run: LoadRun;
+  readonly anchors: Anchors;
+}
+
+/** The thresholds of the workload, each with its value. */
+export function Thresholds({ record: { checks }, run }: Omit<Of, "anchors">) {
+  const findings = checkOfThresholds(checks, run)?.findings ?? [];
+  if (findings.length === 0) return null;
+  return (
+    <DataTable
+      caption={`Thresholds of ${oneLine(run.name, 40)}`}
+      quietCaption
+      head={["Threshold", "Outcome", "Value"]}
+      rows={findings.map((finding) => [
+        <code key="threshold">{oneLine(finding.name, 200)}</code>,
+        <StatusMark key="outcome" status={statusOfFinding(finding)} />,
+        <Foreign key="value" text={oneLine(describeFacts(finding), 240)} />,
+      ])}
+    />
+  );
+}
+
+/** What each phase sent, and the outcomes; the names are those of the drawings and the other tables. */
+export function PhaseTable({ record: { checks }, run }: Omit<Of, "anchors">) {
+  const hasDropped = run.phases.some(({ dropped }) => dropped > 0);
+  const hasSteady = run.phases.some(({ steady }) => steady !== undefined);
+  return (
+    <DataTable
+      caption={`Plan and outcome of ${oneLine(run.name, 40)}`}
+      quietCaption
+      head={[
+        "Phase",
+        "Verdict",
+        ...numbers("Offered", "Sent", "Admitted", "Denied", "Failed", "Invalid", ...(hasDropped ? ["Dropped"] : [])),
+        ...numbers("Admitted/s", "Peak in flight"),
+        ...(hasSteady ? ["Steady state"] : []),
+      ]}
+      rows={run.phases.map((phase) => [
+        <span key="phase">
+          {oneLine(phase.name, 40)}
+          <span class="because">{oneLine(phase.title, 80)}</span>
+        </span>,
+        <StatusMark key="verdict" status={checkOfPhase(checks, run, phase)?.status ?? "not-applicable"} />,
+        decimal(phase.offered),
+        decimal(phase.sent),
+        decimal(phase.admitted),
+        share(phase, phase.denied),
+        share(phase, phase.failed),
+        share(phase, phase.invalid),
+        ...(hasDropped ? [decimal(phase.dropped)] : []),
+        decimal(phase.rates.admitted, 2),
+        decimal(phase.peakInFlight),
+        ...(hasSteady ? [steadyText(phase)] : []),
+      ])}
+    />
+  );
+}
+
+/** When a phase is steady, in seconds of the run. */
+function steadyText({ steady, startS }: LoadPhase): string {
+  if (steady === undefined) return "–";
+  if (steady.fromS === null || steady.toS === null)
+    return steady.kind === "too-short" ? "too short to tell" : `none: ${steady.kind}`;
+  return steady.fromS === startS ? "throughout" : `${decimal(steady.fromS)} to ${decimal(steady.toS)} s`;
+}
+
+/** The turns of sessions separately: contexts grow, and latencies with them. */
+export function TurnTable({ run }: Pick<Of, "run">) {
+  const sessions = run.phases.flatMap((phase) => phase.sessions ?? [])[0];
+  if (sessions === undefined) return null;
+  const pair = (of: Quantiles | null) => (of === null ? "–" : `${ms(of.p50)} / ${ms(of.p99)}`);
+  return (
+    <DataTable
+      caption={`Turns of ${oneLine(run.name, 40)}: ${decimal(sessions.completed)} of ${plural(sessions.started, "session")} completed`}
+      head={[
+        "Turn",
+        ...numbers("Requests", "Admitted", "Denied", "Failed", "Mean request"),
+        ...numbers("TTFT p50 / p99, ms", "E2E latency p50 / p99, ms"),
+      ]}
+      rows={sessions.turns.map((turn) => [
+        decimal(turn.turn),
+        ...[turn.requests, turn.admitted, turn.denied, turn.failed].map((count) => decimal(count)),
+        bytes(turn.meanRequestBytes),
+        pair(turn.ttftMs),
+        pair(turn.responseMs),
+      ])}
+    />
+  );
+}
+
+function share({ sent }: LoadPhase, count: number): string {
+  return count === 0 || sent === 0
+    ? decimal(count)
+    : `${decimal(count)} (${percent(count / sent)})`.replaceAll(" ", "\u00a0");
+}
+
+/** Findings of load checks, including limiter analysis and fairness, which are observed findings. */
+export function LoadFindings({ record, run, anchors }: Of) {
+  const findings = run.phases.flatMap((phase) => {
+    const check = checkOfPhase(record.checks, run, phase);
+    return (check?.findings ?? []).map((finding) => ({ phase, finding, check }));
+  });
+  if (findings.length === 0) return null;
+  const order = { broken: 0, undecided: 1, observed: 2, met: 3 };
+  findings.sort((a, b) => order[a.finding.outcome] - order[b.finding.outcome]);
+  const table = (some: typeof findings, caption: string) => (
+    <DataTable
+      caption={`${caption} of ${oneLine(run.name, 40)}`}
+      quietCaption
+      head={["Finding", "Status", "Phase", "Expected", "Observed"]}
+      rows={some.map(({ phase, finding, check }) => [
+        <span key="title">
+          <FindingTitle finding={finding} cause={causeOf(record, check, finding)} anchors={anchors} />
+          <span class="because">
+            <code>{oneLine(finding.name, 60)}</code> {finding.requirements.join(" ")}
+          </span>
+        </span>,
+        <StatusMark key="status" status={statusOfFinding(finding)} />,
+        <span key="phase" class="nowrap">
+          {oneLine(phase.name, 40)}
+        </span>,
+        <Foreign
+          key="expected"
+          text={oneLine(finding.expected === undefined ? "" : describeExpected(finding.expected), 200)}
+        />,
+        <Foreign key="observed" text={oneLine(describeFacts(finding), 200)} />,
+      ])}
+    />
+  );
+  const open = findings.filter(({ finding }) => order[finding.outcome] < order.observed);
+  const settled = findings.filter((entry) => !open.includes(entry));
+  return (
+    <>
+      {open.length === 0 ? null : table(open, "Findings that were not met")}
+      {settled.length === 0 ? null : (
+        <details>
+          <summary>{plural(settled.length, "finding")} met or observed</summary>
+          {table(settled, "Findings met or observed")}
+        </details>
+      )}
+    </>
+  );
+}
+
+/** Index of the cause of a broken finding among the causes of the record. */
+function causeOf({ causes }: RunRecord, check: CheckResult | undefined, finding: Finding): number | undefined {
+  const index = causes.findIndex(
+    (cause) =>
+      check !== undefined &&
+      cause.checks.includes(check.id) &&
+      finding.requirements.some((id) => cause.requirements.includes(id)),
+  );
+  return finding.outcome === "broken" && index >= 0 ? index : undefined;
+}
+
+interface FindingTitleProps {
+  readonly finding: Finding;
+  readonly cause: number | undefined;
+  readonly anchors: Anchors;
+}
+
+function FindingTitle({ finding, cause, anchors }: FindingTitleProps) {
+  const title = oneLine(finding.title ?? finding.name, 120);
+  return cause === undefined ? <span>{title}</span> : <a href={`#${causeAnchor(anchors, cause)}`}>{title}</a>;
+}
+
+/** Denials by reason, failures and invalid replies by kind. */
+export function Denials({ run }: { readonly run: LoadRun }) {
+  const denials = run.phases.flatMap((phase) => phase.denials.map((denial) => ({ phase: phase.name, ...denial })));
+  const failures = run.phases.flatMap((phase) => phase.failures.map((failure) => ({ phase: phase.name, ...failure })));
+  const invalid = run.phases.flatMap((phase) => phase.invalidReplies.map((reply) => ({ phase: phase.name, ...reply })));
+  const kinds = [
+    ...(denials.length === 0 ? [] : ["denials by reason"]),
+    ...(failures.length === 0 ? [] : ["failures by kind"]),
+    ...(invalid.length === 0 ? [] : ["invalid replies by kind"]),
+  ].join(", ");
+  if (kinds === "") return null;
+  return (
+    <details>
+      <summary>{kinds.charAt(0).toUpperCase() + kinds.slice(1)}</summary>
+      {denials.length === 0 ? null : (
+        <DataTable
+          caption={`Denials of ${oneLine(run.name, 40)} by reason`}
+          head={["Reason", "Phase", "Kind", ...numbers("Denials")]}
+          rows={denials.map(({ reason, phase, count, ...kind }) => [
+            <code key="reason">{oneLine(reason, 80)}</code>,
+            oneLine(phase, 40),
+            kindOf(kind),
+            decimal(count),
+          ])}
+        />
+      )}
+      <ByKind caption={`Failures of ${oneLine(run.name, 40)} by kind`} entries={failures} />
+      <ByKind caption={`Invalid 2xx replies of ${oneLine(run.name, 40)} by defect`} entries={invalid} />
+    </details>
+  );
+}
+
+interface CountedKind {
+  readonly what: string;
+  readonly phase: string;
+  readonly count: number;
+  readonly exchange?: string | undefined;
+}
+
+function ByKind({ caption, entries }: { readonly caption: string; readonly entries: readonly CountedKind[] }) {
+  if (entries.length === 0) return null;
+  return (
+    <DataTable
+      caption={caption}
+      head={["What", "Phase", ...numbers("Requests"), "Exchange"]}
+      rows={entries.map(({ what, phase, count, exchange }) => [
+        <Foreign key="what" text={oneLine(what, 120)} />,
+        oneLine(phase, 40),
+        decimal(count),
+        exchange === undefined ? "" : <code key="exchange">{oneLine(exchange, 40)}</code>,
+      ])}
+    />
+  );
+}

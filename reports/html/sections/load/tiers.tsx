@@ -1,0 +1,222 @@
+import {
+  checksOfRun,
+  type LoadClass,
+  type LoadPhase,
+  type LoadRun,
+  type RunRecord,
+  type Status,
+  worstStatus,
+} from "../../../../src/record/index.ts";
+import { oneLine } from "../../../clean-text.ts";
+import { headlinePhase, kindOf } from "../../../figures/latency-table.ts";
+import { quantileText } from "../../../figures/quantiles.ts";
+import { startedLoads } from "../../../figures/started-loads.ts";
+import type { Anchors } from "../../anchors.ts";
+import { TimePanels } from "../../charts/time-panels.tsx";
+import { decimal, duration, enumerate, ms, plural } from "../../format.ts";
+import { spansOf } from "../../load-phases.ts";
+import { Figure, Foreign, Permalink, Section, StatusMark } from "../../parts.tsx";
+import { thin } from "../../thin-series.ts";
+import { causeAnchor } from "../causes.tsx";
+import { ProcessTable } from "./processes.tsx";
+import { Denials, LoadFindings, PhaseTable, Thresholds, TurnTable } from "./tier-tables.tsx";
+import { WatchedSide } from "./watched.tsx";
+
+const SETTLED: readonly Status[] = ["pass", "observed", "not-applicable"];
+
+/** What load was sent to the gateway, and how it responded. */
+export function TiersSection({ record, anchors }: { readonly record: RunRecord; readonly anchors: Anchors }) {
+  const runs = startedLoads(record);
+  return (
+    <Section id="tiers" title="Under load" finding={sentence(record, runs)}>
+      {runs.map((run) => (
+        <Tier key={run.name} record={record} run={run} anchors={anchors} />
+      ))}
+    </Section>
+  );
+}
+
+/** The status of a run: the worst of its checks. */
+function statusOfRun({ checks }: RunRecord, run: LoadRun): Status {
+  return worstStatus(checksOfRun(checks, run).map(({ status }) => status));
+}
+
+function sentence(record: RunRecord, runs: readonly LoadRun[]): string {
+  const by = (status: Status) =>
+    runs.filter((run) => statusOfRun(record, run) === status).map(({ name }) => oneLine(name, 40));
+  const parts = [
+    by("pass").length === 0 ? "" : `${enumerate(by("pass"))} passed`,
+    by("warn").length === 0 ? "" : `${enumerate(by("warn"))} passed with warnings`,
+    by("fail").length === 0 ? "" : `${enumerate(by("fail"))} failed`,
+    by("inconclusive").length === 0 ? "" : `${enumerate(by("inconclusive"))} could not be decided`,
+    by("not-applicable").length === 0 ? "" : `${enumerate(by("not-applicable"))} had nothing to judge`,
+  ].filter((part) => part !== "");
+  const text = parts.join("; ");
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
+interface RunProps {
+  readonly record: RunRecord;
+  readonly run: LoadRun;
+  readonly anchors: Anchors;
+}
+
+function Tier({ record, run, anchors }: RunProps) {
+  const id = anchors.of("tier", run.name);
+  return (
+    <>
+      <h3 id={id}>
+        <StatusMark status={statusOfRun(record, run)} /> {oneLine(run.name, 60)}
+        <Permalink id={id} what={run.name} />
+      </h3>
+      <p>
+        {run.limits === null
+          ? "No limits are known."
+          : `Limits: ${decimal(run.limits.rpm)} requests a minute, ${decimal(run.limits.inFlight)} in flight.`}{" "}
+        {duration(run.durationS * 1_000)}, engine {run.engine}
+        {run.protocol === undefined ? "" : ` over ${run.protocol}`}, {plural(run.keys.length, "key")}.
+      </p>
+      <Headline run={run} />
+      <Reasons record={record} run={run} anchors={anchors} />
+      <Thresholds record={record} run={run} />
+      <PhaseTable record={record} run={run} />
+      <TurnTable run={run} />
+      <Traffic run={run} />
+      <ProcessTable run={run} />
+      <WatchedSide run={run} />
+      <LoadFindings record={record} run={run} anchors={anchors} />
+      <Denials run={run} />
+    </>
+  );
+}
+
+/** The few figures that most readers look for. */
+function Headline({ run }: { readonly run: LoadRun }) {
+  const { phases, retryAfter } = run;
+  const phase = headlinePhase(run);
+  if (phase === undefined) return null;
+  const sum = (read: (phase: LoadPhase) => number) => phases.reduce((total, one) => total + read(one), 0);
+  const sent = sum((one) => one.sent);
+  const entry = slowestClass(phase);
+  const where = oneLine(phase.name, 40);
+  const kind = entry === undefined ? "nothing was admitted" : `${where}, ${kindOf(entry)}`;
+  const waits =
+    retryAfter === null || retryAfter.tested === 0
+      ? []
+      : [
+          [
+            "Retry-After",
+            `${decimal(retryAfter.sufficient)} of ${decimal(retryAfter.tested)}`,
+            "waits were sufficient",
+          ],
+        ];
+  const { goodput } = phase;
+  const figures = [
+    ["Admitted", `${decimal(phase.rates.admitted, 1)}/s`, where],
+    ...(entry?.ttftMs ? [["TTFT p50 / p95 / p99", mainQuantiles(entry.ttftMs, entry.count), kind]] : []),
+    ["E2E latency p50 / p95 / p99", entry?.responseMs ? mainQuantiles(entry.responseMs, entry.count) : "–", kind],
+    ...(goodput === undefined
+      ? []
+      : [
+          [
+            "Goodput",
+            `${decimal(goodput.requestsPerS, 1)}/s`,
+            `${goodput.tokensPerS === null ? "tokens unknown" : `${decimal(goodput.tokensPerS, 1)} tokens/s`}, ${goodput.objectives.map(({ text }) => oneLine(text, 60)).join(", ")}`,
+          ],
+        ]),
+    ["Denied", decimal(sum((one) => one.denied)), `of ${decimal(sent)} sent`],
+    ["Failed", decimal(sum((one) => one.failed)), `of ${decimal(sent)} sent`],
+    ["Invalid", decimal(sum((one) => one.invalid)), "2xx replies that no client could use"],
+    ...waits,
+  ];
+  return (
+    <dl class="headline-figures">
+      {figures.map(([name, value, note]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            {value} <small>{note}</small>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** The class of admitted requests with the slowest p99: for streaming classes, of the time to first token. */
+function slowestClass({ classes }: LoadPhase): LoadClass | undefined {
+  const admitted = classes.filter(({ outcome }) => outcome === "admitted");
+  const streams = admitted.filter(({ ttftMs }) => ttftMs !== null);
+  const field = streams.length > 0 ? "ttftMs" : "responseMs";
+  const at = (entry: LoadClass) => entry[field]?.p99 ?? 0;
+  return (streams.length > 0 ? streams : admitted).sort((a, b) => at(b) - at(a))[0];
+}
+
+/** The most important quantiles, with their intervals where these are wide. */
+function mainQuantiles(quantiles: NonNullable<LoadClass["responseMs"]>, count: number): string {
+  const stats = ["p50", "p95", "p99"] as const;
+  return `${stats.map((stat) => quantileText(quantiles, stat, { count, write: ms })).join(" / ")} ms`;
+}
+
+/** What did not pass, each with a link to its cause or findings. */
+function Reasons({ record, run, anchors }: RunProps) {
+  const open = checksOfRun(record.checks, run).filter(({ status }) => !SETTLED.includes(status));
+  if (open.length === 0) return null;
+  return (
+    <ul>
+      {open.map(({ id, message }) => {
+        const cause = record.causes.findIndex(({ checks }) => checks.includes(id));
+        const href = cause < 0 ? "#unexplained" : `#${causeAnchor(anchors, cause)}`;
+        return (
+          <li key={id}>
+            <a href={href}>{oneLine(id.slice("load.".length), 120)}</a>: <Foreign text={oneLine(message, 300)} />
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+/** Requests per second and in flight, stacked. */
+function Traffic({ run }: { readonly run: LoadRun }) {
+  const { points, bucketS } = thin(run.phases.flatMap(({ series }) => series).sort((a, b) => a.atS - b.atS));
+  if (points.length < 2) return null;
+  const lineOf = (name: "offered" | "denied" | "admitted" | "failed" | "invalid") => ({
+    name,
+    points: points.map((point) => ({ atS: point.atS, value: point[name] })),
+  });
+  const { limits } = run;
+  const perS = limits === null ? 0 : limits.rpm / 60;
+  const highest = decimal(Math.max(...points.map(({ inFlight }) => inFlight)));
+  return (
+    <Figure
+      title="Requests over time"
+      note={
+        bucketS === 1 ? undefined : `Each point is the mean of ${bucketS} seconds, of requests in flight the highest.`
+      }
+      drawing={
+        <TimePanels
+          label={`Offered, admitted, denied, failed and invalid requests per second of ${oneLine(run.name, 40)} over ${decimal(run.durationS)} seconds, and requests in flight, at most ${highest}. The table of the phases has the totals.`}
+          phases={run.phases.flatMap(spansOf)}
+          panels={[
+            {
+              title: "requests per second",
+              scale: "linear",
+              height: 104,
+              limit: limits === null ? undefined : { value: perS, name: `limit, ${decimal(perS, 1)}/s on average` },
+              lines: [lineOf("offered"), lineOf("denied"), lineOf("admitted"), lineOf("failed"), lineOf("invalid")],
+            },
+            {
+              title: "requests in flight",
+              scale: "linear",
+              height: 60,
+              limit:
+                limits === null ? undefined : { value: limits.inFlight, name: `limit, ${decimal(limits.inFlight)}` },
+              lines: [{ name: "offered", points: points.map(({ atS, inFlight }) => ({ atS, value: inFlight })) }],
+            },
+          ]}
+        />
+      }
+    />
+  );
+}

@@ -1,0 +1,77 @@
+import { formatCount } from "../../src/core/index.ts";
+import { type HistoryReport, MIN_RUNS, type Trend } from "../../src/history/index.ts";
+import { oneLine } from "../clean-text.ts";
+import { byGroup, changeText, TREND_STATUS, valueText } from "../figures/history-figures.ts";
+import { type Colors, painter } from "./options.ts";
+import { figures, terminalTable } from "./table.ts";
+
+/** A history for the terminal: a table for each group of comparable runs with a trend, the verdict last. */
+export function renderHistory(history: HistoryReport, colors: Colors): string {
+  const { file, imported, known, notImported, runs, trends, verdict, reasons } = history;
+  const paint = painter(colors);
+  const lines = [
+    colors.dim(
+      `${oneLine(file)}: ${formatCount(imported, "run")} imported, ${known} already in the file, ${formatCount(runs.length, "run")} in the trends`,
+    ),
+    ...notImported.map(({ dir, why }) => colors.yellow(`not imported: ${oneLine(dir)}: ${oneLine(why)}`)),
+    ...byGroup(trends)
+      .filter(hasTrend)
+      .flatMap(({ group, trends: some }) => [
+        colors.bold(oneLine(`${group.target} at ${group.address}, ${group.name}`, 120)),
+        colors.dim(`measured on ${group.machine === "any" ? "any machine" : oneLine(group.machine, 160)}`),
+        tableOf(some, colors),
+      ]),
+    ...reasons.map((reason) => `  ${oneLine(reason, 300)}`),
+    paint(
+      verdict,
+      colors.bold(`${isCollecting(history) ? "COLLECTING" : verdict.toUpperCase()}: ${sentenceOf(history)}`),
+    ),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+/** Whether a group has enough runs for a table; the reasons name the others in one line. */
+const hasTrend = ({ trends }: Pick<HistoryReport, "trends">): boolean =>
+  trends.some(({ values }) => values.length >= MIN_RUNS);
+
+const mostRuns = (trends: readonly Trend[]): number => Math.max(0, ...trends.map(({ values }) => values.length));
+
+/** Whether the history has no verdict only because it has too few runs so far. */
+function isCollecting({ verdict, trends, lostChecks, notImported }: HistoryReport): boolean {
+  const isWhole = lostChecks.length === 0 && notImported.length === 0;
+  return verdict === "inconclusive" && isWhole && trends.length > 0 && mostRuns(trends) < MIN_RUNS;
+}
+
+/** What decided the verdict. */
+function sentenceOf({ verdict, trends, lostChecks, notImported }: HistoryReport): string {
+  if (verdict === "pass") return "no metric got worse";
+  if (verdict === "fail")
+    return trends.some((trend) => trend.verdict === "regressed")
+      ? "a metric got worse and did not recover"
+      : "checks that earlier runs decided have no result";
+  if (lostChecks.length > 0) return "checks that earlier runs decided are no longer decided";
+  if (notImported.length > 0) return "some runs could not be imported";
+  if (trends.length === 0) return "no run has a metric";
+  const most = mostRuns(trends);
+  return most < MIN_RUNS
+    ? `the longest series has ${most} of the ${MIN_RUNS} runs that a trend needs`
+    : "some metrics could not be decided";
+}
+
+function tableOf(trends: readonly Trend[], colors: Colors): string {
+  const columns = ["metric", ...figures("runs", "latest", "median before", "change"), "changed with run", "trend"];
+  const paint = painter(colors);
+  const rows = trends.map((trend) => {
+    const { name, values, latest, medianBefore, change, changePoint, verdict } = trend;
+    return [
+      oneLine(name, 80),
+      values.length,
+      valueText(trend, latest),
+      valueText(trend, medianBefore),
+      changeText(trend, change),
+      changePoint === null ? "–" : `${oneLine(changePoint.runId, 20)} (${changePoint.startedAt.slice(0, 10)})`,
+      paint(TREND_STATUS[verdict], verdict),
+    ];
+  });
+  return terminalTable(columns, rows);
+}

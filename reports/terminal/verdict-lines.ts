@@ -1,0 +1,47 @@
+import { join } from "node:path";
+import { type RunRecord, STATUSES } from "../../src/record/index.ts";
+import { oneLine } from "../clean-text.ts";
+import { describeExitCode } from "../text/index.ts";
+import type { Colors, TerminalOptions } from "./options.ts";
+
+/** Reasons that are listed with the verdict; for a failed run these are its causes. */
+const MAX_REASONS = 3;
+
+/** The first line of a verdict, coloured. */
+export function paintedHeadline(
+  { result, headline }: Pick<RunRecord["verdict"], "result" | "headline">,
+  colors: Colors,
+): string {
+  const paint = result === "pass" ? colors.green : result === "fail" ? colors.red : colors.yellow;
+  return paint(colors.bold(oneLine(headline)));
+}
+
+/** The last lines of a run at a terminal, which a person reads first: verdict, main reasons, counts, exit code, report. */
+export function verdictLines(record: RunRecord, { colors, ...written }: Omit<TerminalOptions, "evidence">): string[] {
+  const { verdict } = record;
+  const counts = STATUSES.filter((status) => (record.counts[status] ?? 0) > 0)
+    .map((status) => `${record.counts[status]} ${status}`)
+    .join(", ");
+  return [
+    paintedHeadline(verdict, colors),
+    ...reasonLines(verdict),
+    `${counts}${counts === "" ? "" : " in "}${(record.durationMs / 1_000).toFixed(1)} s, ${record.traffic.requests} requests`,
+    endLine(verdict, written),
+  ];
+}
+
+/** The main reasons of a verdict, and the number of the others. */
+export function reasonLines({ reasons }: Pick<RunRecord["verdict"], "reasons">): string[] {
+  const listed = reasons.filter(({ kind }) => kind !== "more");
+  const all = reasons.reduce((sum, { kind, count = 1 }) => sum + (kind === "more" ? count : 1), 0);
+  const shown = listed.slice(0, MAX_REASONS).map(({ text }) => `  ${oneLine(text)}`);
+  return [...shown, ...(all > shown.length ? [`  and ${all - shown.length} more`] : [])];
+}
+
+/** The last line of a run: its exit code, and the path of the report. */
+export function endLine(
+  { exitCode }: RunRecord["verdict"],
+  { folder, isKept = true }: Pick<TerminalOptions, "folder" | "isKept">,
+): string {
+  return `${describeExitCode(exitCode)}; ${isKept ? `report: ${join(folder, "report.html")}` : `${folder} could not be written in full; run \`gauntlet report ${folder}\` to render what was recorded`}`;
+}

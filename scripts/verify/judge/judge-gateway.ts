@@ -1,0 +1,54 @@
+import { RequestBudget } from "../../../src/budget/index.ts";
+import { type Instance, instancesOf, runChecks, suiteOf, Traffic } from "../../../src/checks/index.ts";
+import { startGatewayInFront } from "../../../src/commands/gateway/gateway-in-front.ts";
+import type { CheckResult } from "../../../src/record/index.ts";
+import type { GatewayOptions } from "../../../src/reference-gateway/index.ts";
+import { prepare } from "../../../src/run/preflight/preflight.ts";
+import { describeEmbedded, type ReadyLine } from "../../../src/target/index.ts";
+import { CHECKS } from "../../../suites/index.ts";
+
+export interface JudgeOptions {
+  readonly mutations?: readonly string[];
+  readonly variants?: readonly string[];
+  readonly suites?: readonly string[];
+  readonly instances?: readonly Instance[];
+  /** Whether scenarios skip parts that wait. */
+  readonly isQuick?: boolean;
+  /** A limit on tokens per minute, which the target then declares. Default: only if a switch is about it. */
+  readonly tokens?: GatewayOptions["tokens"];
+}
+
+/** Small, because the checks send twice as much. Large enough for a request of one twenty-fourth of it. */
+const TOKENS = { perMinute: 4_000 } as const;
+
+export interface Judged {
+  readonly results: readonly CheckResult[];
+  readonly requests: number;
+}
+
+/** Starts a reference gateway in this process with the given switches and judges it. */
+export async function judgeGateway({
+  mutations = [],
+  variants = [],
+  suites,
+  instances,
+  isQuick = false,
+  tokens = [...mutations, ...variants].some((name) => name.startsWith("tokens.")) ? TOKENS : undefined,
+}: JudgeOptions): Promise<Judged> {
+  const chosen =
+    instances ?? CHECKS.filter(({ id }) => suites === undefined || suites.includes(suiteOf(id))).flatMap(instancesOf);
+  await using gateway = await startGatewayInFront({ mutations, variants, tokens });
+  const { target, provisioner } = describeEmbedded(gateway.ready as unknown as ReadyLine);
+  const controller = new AbortController();
+  await using traffic = new Traffic({
+    target,
+    budget: new RequestBudget(target.budget),
+    provisioner,
+    seed: 7,
+    signal: controller.signal,
+    isQuick,
+  });
+  await prepare(traffic);
+  const results = await runChecks({ instances: chosen, traffic });
+  return { results, requests: traffic.sent.requests };
+}

@@ -1,0 +1,16 @@
+/** Tests that `npm test` leaves to `npm run verify long`, so that it takes less than six minutes on two cores. */
+export const LONG_TESTS: readonly string[] = [
+  "test/adversary/hostile-clients.test.ts",
+  "test/adversary/losing-nothing.test.ts",
+  "test/commands/client/client.test.ts",
+  "test/commands/compare/compare.test.ts",
+  "test/run/judge/policy.test.ts",
+  "test/commands/load/slower-and-slower.test.ts",
+  "test/checks/token-limits.test.ts",
+  "test/docs/recipes.test.ts",
+  "test/limits/infer-rate.test.ts",
+  "test/load/slowdown.test.ts",
+  "test/package/tarball.test.ts",
+  "test/requirements/emitted.test.ts",
+  "test/run/control/whole-runs-within-plan.test.ts",
+];

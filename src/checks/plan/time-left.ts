@@ -1,0 +1,80 @@
+import type { Target } from "../../target/index.ts";
+import { type Instance, type RunKind, scheduleOf, waitSOf } from "../declare/check.ts";
+import { FULL_RUN } from "./plan.ts";
+import { requestsOf } from "./plan-budget.ts";
+
+/** Estimated duration of one request of a check, seconds, until the pace of the run is known. */
+const REQUEST_S = 0.03;
+/** Share of a rate that conformance traffic uses, and the rate that is assumed if the target states none. */
+const SHARE = 0.85;
+const DEFAULT_RPM = 300;
+/** Seconds after which the measured pace is used. */
+const PACE_KNOWN_S = 5;
+/** Maximum ratio of the measured pace to the planned one. */
+const SLOWEST = 10;
+
+/** Estimates the remaining time of a run's checks from their declared costs and the pace so far. */
+export class TimeLeft {
+  readonly #target: Target;
+  readonly #run: RunKind;
+  readonly #left: Map<string, Instance>;
+  readonly #startedS = new Map<string, number>();
+  readonly #beganS: number;
+  readonly #plannedS: number;
+
+  /** @param nowS of a monotonic clock, seconds, as everywhere in this class. */
+  constructor(instances: readonly Instance[], target: Target, nowS: number, run: RunKind = FULL_RUN) {
+    this.#target = target;
+    this.#run = run;
+    // One per scenario: the others judge its traffic.
+    this.#left = new Map(instances.map((instance) => [trafficOf(instance), instance]));
+    this.#beganS = nowS;
+    this.#plannedS = this.#estimateS(nowS);
+  }
+
+  started(instance: Instance, nowS: number): void {
+    if (this.#left.has(trafficOf(instance))) this.#startedS.set(trafficOf(instance), nowS);
+  }
+
+  finished(instance: Instance): void {
+    this.#left.delete(trafficOf(instance));
+  }
+
+  /** Approximate, seconds. */
+  leftS(nowS: number): number {
+    const elapsedS = nowS - this.#beganS;
+    const estimateS = this.#estimateS(nowS);
+    const doneS = this.#plannedS - estimateS;
+    const pace = elapsedS < PACE_KNOWN_S || doneS <= 0 ? 1 : Math.min(SLOWEST, Math.max(1, elapsedS / doneS));
+    return estimateS * pace;
+  }
+
+  /** Parallel checks take as long as the longest of them; exclusive ones run one after another. */
+  #estimateS(nowS: number): number {
+    const target = this.#target;
+    const parallel: Instance[] = [];
+    const exclusive: Instance[] = [];
+    for (const instance of this.#left.values()) {
+      if (instance.check.kind !== "sending") continue;
+      const { order = "parallel" } = scheduleOf(instance.check, target);
+      if (order === "parallel") parallel.push(instance);
+      else if (order !== "background") exclusive.push(instance);
+    }
+    const rates = Object.values(target.tiers).map(({ limits }) => limits.rpm);
+    const rpm = Math.max(target.limits?.rpm ?? DEFAULT_RPM, ...rates);
+    const paceS = (requestsOf(parallel, target, this.#run) / (rpm * SHARE)) * 60;
+    const longestS = Math.max(0, ...parallel.map((one) => this.#durationS(one, nowS)));
+    return Math.max(paceS, longestS) + exclusive.reduce((sum, one) => sum + this.#durationS(one, nowS), 0);
+  }
+
+  #durationS(instance: Instance, nowS: number): number {
+    const waitS = waitSOf(instance.check, this.#run);
+    const elapsedS = nowS - (this.#startedS.get(trafficOf(instance)) ?? nowS);
+    return Math.max(0, waitS + requestsOf([instance], this.#target, this.#run) * REQUEST_S - elapsedS);
+  }
+}
+
+/** Instances that share their traffic have the same name here. */
+function trafficOf({ id, check }: Instance): string {
+  return check.kind === "sending" ? (check.scenario ?? id) : id;
+}

@@ -1,0 +1,47 @@
+import {
+  defineCommand,
+  flag,
+  json,
+  mutation,
+  number,
+  out,
+  seed,
+  target,
+  text,
+  variant,
+  withControl,
+} from "../../terminal/index.ts";
+
+/** `gauntlet capacity`: how much load still meets an objective. */
+export const capacityCommand = defineCommand({
+  command: "capacity",
+  describe: "Find the highest rate, or number of streams, that meets an objective, and what limits it",
+  examples: [
+    ["gauntlet capacity --objective 'ttft_ms p99 < 800, failed < 0.1%' --streams", "how many streams begin in time"],
+    [
+      "gauntlet capacity --objective 'response_ms p99 < 500' --account growth",
+      "how many requests per second end in time",
+    ],
+  ],
+  builder: (yargs) =>
+    yargs.options({
+      objective: { ...text('for example "ttft_ms p99 < 800, failed < 0.1%"'), demandOption: true },
+      target,
+      account: { ...text("account to load: valid, starter, growth, scale, limited.0, …"), default: "valid" },
+      workload: text("workload file whose mix of requests is sent"),
+      streams: flag("search for streams in flight, not for requests per second"),
+      from: number("first level; default: a quarter of the limit"),
+      to: number("highest level; default: 1.2 times the limit"),
+      "step-s": { ...number("length of a step, seconds"), default: 10 },
+      minutes: { ...number("longest duration of the search, minutes"), default: 10 },
+      seed,
+      json,
+      out: { ...out, describe: "folder for result.json and report.html; default: neither is written" },
+      mutation,
+      variant,
+    }),
+  run: async (argv) => {
+    const { capacity } = await import("./run.ts");
+    return withControl((control) => capacity(argv, control), { quiet: false });
+  },
+});

@@ -1,0 +1,139 @@
+import { EXIT, formatCount, UsageError } from "../../core/index.ts";
+import { Redactor } from "../../http/recorder/index.ts";
+import {
+  assertMeasurable,
+  assertReachable,
+  type Capacity,
+  type CapacityStep,
+  findCapacity,
+  parseObjective,
+  servedWorkload,
+  shortClass,
+  type Workload,
+} from "../../load/index.ts";
+import type { Outcome } from "../../run/control/index.ts";
+import { exitAfter, type RunControl, searchPermit } from "../../run/control/index.ts";
+import { accountByName, findWorkload, type OpenTarget, openTarget, type TargetOptions } from "../../run/open/index.ts";
+import { fillModels } from "../../run/preflight/index.ts";
+import { openResultFolder } from "../../run/record/index.ts";
+import { allKeys, keysOf, type Limits, type Target } from "../../target/index.ts";
+import { levelText, progressText, RATE, renderCapacity, stepText } from "./text.ts";
+
+export interface CapacityOptions extends Omit<TargetOptions, "policy"> {
+  readonly out?: string | undefined;
+  readonly objective: string;
+  readonly account: string;
+  readonly workload?: string | undefined;
+  readonly streams: boolean;
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+  readonly stepS: number;
+  readonly minutes: number;
+  readonly seed?: number | undefined;
+}
+
+/** Levels when the limits of the account are unknown. */
+const FROM = 1;
+const TO = 10_000;
+/** Goes beyond the declared limit to find out what limits. */
+const BEYOND = 1.2;
+
+/**
+ * Searches for the capacity. Exit code 1: replies were unusable at some level. Exit code 4: no level reliably met the
+ * objective, or time ran out.
+ */
+export async function capacity(options: CapacityOptions, control: RunControl): Promise<Outcome> {
+  const { interruption, onProgress } = control;
+  const clauses = parseObjective(options.objective);
+  for (const [name, value] of Object.entries({ "--step-s": options.stepS, "--minutes": options.minutes })) {
+    if (!(value > 0)) throw new UsageError(`${name}: ${value} is not a number above 0.`);
+  }
+  const write = openResultFolder(options.out, "capacity");
+  await using opened: OpenTarget = await openTarget(options, { signal: interruption.signal, onProgress });
+  const permit = searchPermit(opened.target, `capacity of ${options.account}`);
+  const mix = mixOf(options, opened.target);
+  assertMeasurable(clauses, mix);
+  onProgress({ kind: "step", text: `connecting to ${opened.target.baseUrl}` });
+  await assertReachable(opened.target);
+  const target = await fillModels(permit);
+  const account = accountByName(target, options.account);
+  const { limits } = account;
+  const { from, to } = levels(options, limits);
+  const unit = options.streams ? "streams" : "rate";
+  const name = options.streams ? "in flight" : RATE;
+  onProgress({
+    kind: "note",
+    text: `searching from ${levelText(from)} to ${levelText(to)} ${name}, for at most ${formatCount(options.minutes, "minute")} (budget: ${formatCount(permit.budget.allowed.requests, "request")})`,
+  });
+  const redactor = new Redactor(allKeys(target).map((key) => key.secret()));
+  const raw = await findCapacity(
+    {
+      unit,
+      mix,
+      clauses,
+      from,
+      to,
+      stepS: options.stepS,
+      limits,
+      minutes: options.minutes,
+      onStep: (step) => onProgress({ kind: "note", text: stepText(redactor.redactValue(step), name) }),
+      onRest: (leftS) => onProgress({ kind: "step", text: "waiting for the rate window to be empty", leftS }),
+      onProgress: (level, now, leftS) =>
+        onProgress({ kind: "step", text: progressText(`${levelText(level)} ${name}`, now), leftS, atMost: true }),
+    },
+    {
+      target,
+      budget: permit.budget,
+      keys: keysOf(account),
+      seed: options.seed ?? Date.now() % 0x7fffffff,
+      stop: interruption.signal,
+      abort: interruption.now,
+      redactor,
+      onSample: () => undefined,
+      calibration: null,
+    },
+  );
+  // The reason for a missed level may quote the gateway, and that text may contain a key.
+  const found = redactor.redactValue(raw);
+  const isOpen = found.best === undefined || found.cut !== null || found.binds === "generator";
+  // A 2xx promises a reply. A gateway that has none must reject the request, at any level of load.
+  const isBroken = found.steps.some(({ binds }) => binds === "invalid replies");
+  const exitCode = exitAfter(interruption, isBroken ? EXIT.gateFailed : isOpen ? EXIT.inconclusive : EXIT.pass);
+  return write({
+    exitCode,
+    document: documentOf(found, { exitCode, unit, objective: options.objective }),
+    text: (colors, report) =>
+      renderCapacity(
+        found,
+        {
+          name,
+          objective: options.objective,
+          exitCode,
+          budget: permit.budget.allowed.requests,
+          signal: interruption.by(),
+          report,
+        },
+        colors,
+      ),
+  });
+}
+
+/** The figures of a step are in the frontier. */
+function documentOf({ best, beyond, held, steps, ...found }: Capacity, head: object): object {
+  const bare = (step: CapacityStep | undefined) =>
+    step && { ...step, point: undefined, outcomes: step.outcomes.map(({ needed: _, ...outcome }) => outcome) };
+  return { ...head, ...found, best: bare(best), beyond: bare(beyond), held: bare(held), steps: steps.map(bare) };
+}
+
+function levels({ from, to, streams }: CapacityOptions, limits: Limits | undefined) {
+  const limit = limits && (streams ? limits.inFlight : limits.rpm / 60);
+  const first = from ?? (limit === undefined ? FROM : Math.max(FROM, limit / 4));
+  const last = to ?? (limit === undefined ? TO : limit * BEYOND);
+  if (!(first > 0) || last < first) throw new UsageError(`--from ${first} --to ${last} is not a range of load.`);
+  return streams ? { from: Math.ceil(first), to: Math.ceil(last) } : { from: first, to: last };
+}
+
+function mixOf({ workload, streams }: CapacityOptions, target: Target): Workload["mix"] {
+  if (workload !== undefined) return servedWorkload(findWorkload(workload), target).mix;
+  return [shortClass(target, streams)];
+}

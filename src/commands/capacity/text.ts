@@ -1,0 +1,131 @@
+import { formatCount, formatNumber, formatRounded } from "../../core/index.ts";
+import { type Capacity, type CapacityStep, type FrontierPoint, HOLD_S, type LoadProgress } from "../../load/index.ts";
+import type { Colors } from "../../run/control/index.ts";
+import { withVerdict } from "../../run/record/index.ts";
+import { TIER_LIMITS } from "../../target/index.ts";
+
+/** The unit of rates. */
+export const RATE = "requests/s";
+
+interface CapacityHead {
+  /** What is counted: `in flight` or `requests/s`. */
+  readonly name: string;
+  /** The objective as written. */
+  readonly objective: string;
+  readonly exitCode: number;
+  /** Requests that the search was allowed to send. */
+  readonly budget: number;
+  /** The signal that ended the search. */
+  readonly signal: string | undefined;
+  /** Path of the report, if one was written. */
+  readonly report: string | undefined;
+}
+
+/** A capacity for the terminal: the levels, then what they show. */
+export function renderCapacity(found: Capacity, head: CapacityHead, colors: Colors): string {
+  const { best, held, frontier, confidence } = found;
+  const outcomes = (held ?? best)?.outcomes ?? [];
+  const lines = [
+    "levels tried:",
+    ...frontier.map((point) => pointText(point, head.name)),
+    ...(best === undefined ? [] : [`at ${levelText(best.level)} ${head.name}:`]),
+    ...outcomes.map(
+      ({ clause, observed, sure, needed }) => `  ${clause}: ${observed}${sure ? "" : ` (${undecidedText(needed)})`}`,
+    ),
+  ];
+  const why = whyUncertain(found);
+  const conclusion = [
+    sentenceOf(found, head),
+    limitText(found, head),
+    ...(held === undefined ? [] : tierText(found, held, head.name)),
+    ...(best === undefined ? [] : [`Confidence: ${confidence}${why === undefined ? "" : `, because ${why}`}.`]),
+  ];
+  const { exitCode, report } = head;
+  return withVerdict(`${lines.join("\n")}\n`, { exitCode, sentence: conclusion.join("\n  "), report }, colors);
+}
+
+/** What was held, and what was not. */
+function sentenceOf({ best, beyond, binds, steps }: Capacity, { name, objective }: CapacityHead): string {
+  const broken = steps.find((step) => step.binds === "invalid replies");
+  if (broken !== undefined) return `Unusable replies at ${levelText(broken.level)} ${name}: ${broken.why}.`;
+  if (best === undefined) return `The gateway did not meet the objective at any level (${objective}).`;
+  const held = `${levelText(best.level)} ${name}`;
+  if (binds === "generator") return `No limit found: at least ${held}; this machine could not send more.`;
+  if (beyond === undefined)
+    return `No limit found. The highest level tried, ${held}, met the objective (${objective}).`;
+  return `The gateway held ${held} with ${objective}; at ${levelText(beyond.level)} it did not (${beyond.why}).`;
+}
+
+/** What limited, or why the search ended without a limit. */
+function limitText({ beyond, binds, cut }: Capacity, { budget, signal }: CapacityHead): string {
+  if (signal !== undefined) return `Interrupted by ${signal} before the search ended.`;
+  if (cut === "interrupted") return "Interrupted before the search ended.";
+  const end =
+    cut === "requests"
+      ? `The budget of ${formatCount(budget, "request")} ran out before the search ended.`
+      : cut === "minutes"
+        ? "The time ran out before the search ended. Increase --minutes."
+        : undefined;
+  if (beyond === undefined) return end ?? "No limit found up to --to.";
+  return `Limited by: ${binds === "generator" ? "this machine" : binds}.${end === undefined ? "" : ` ${end}`}`;
+}
+
+/** `20 requests/s is enough for the rate limits of starter (5/s) and growth (16.7/s), but not for the rate limit of scale (50/s).` */
+function tierText({ beyond, binds, steps }: Capacity, { level }: CapacityStep, name: string): string[] {
+  // Unusable replies are not served load. A limit of the account or of this machine does not show what the gateway lacks.
+  if (name !== RATE || steps.some((step) => step.binds === "invalid replies")) return [];
+  const isGateway = beyond !== undefined && (binds === "latency" || binds === "failures");
+  const tiers = Object.entries(TIER_LIMITS).map(([tier, { rpm }]) => ({ tier, perS: rpm / 60 }));
+  const enough = tiers.filter(({ perS }) => perS <= level);
+  const short = isGateway ? tiers.filter(({ perS }) => perS > level) : [];
+  const limitsOf = (some: typeof tiers) =>
+    `${some.length === 1 ? "the rate limit" : "the rate limits"} of ${LIST.format(some.map(({ tier, perS }) => `${tier} (${formatRounded(perS, 1)}/s)`))}`;
+  const rate = `${levelText(level)} ${name}`;
+  if (enough.length === 0) return short.length === 0 ? [] : [`${rate} is not enough for ${limitsOf(short)}.`];
+  return [`${rate} is enough for ${limitsOf(enough)}${short.length === 0 ? "" : `, but not for ${limitsOf(short)}`}.`];
+}
+
+/** `a, b and c`. */
+const LIST = new Intl.ListFormat("en-GB");
+
+/** Why the result is not certain. */
+function whyUncertain({ held, beyond }: Capacity): string | undefined {
+  if (held === undefined) return `this level was not held for ${HOLD_S} s`;
+  if (beyond === undefined) return "no higher level missed the objective";
+  return held.outcomes.some(({ sure }) => !sure) ? "there were too few requests to decide" : undefined;
+}
+
+function undecidedText(needed: number | undefined): string {
+  return `too few requests to decide${needed === undefined ? "" : `; ${formatNumber(needed)} are needed`}`;
+}
+
+/** A number of streams, or a rate. */
+export function levelText(level: number): string {
+  return formatRounded(level, 2);
+}
+
+export function stepText({ level, durationS, met, binds, why, outcomes }: CapacityStep, name: string): string {
+  return `${levelText(level)} ${name} for ${Math.round(durationS)} s: objective ${met ? (outcomes.every(({ sure }) => sure) ? "met" : "met so far (too few requests to decide)") : `missed (${binds}): ${why}`}`;
+}
+
+export function progressText(level: string, { elapsedS, totalS = 0, admittedPerS, denied }: LoadProgress): string {
+  const denials = denied === 0 ? "" : `, ${formatNumber(denied)} denied`;
+  return `${level}: ${Math.round(elapsedS)} of ${Math.round(totalS)} s, ${formatNumber(admittedPerS)}/s admitted${denials}`;
+}
+
+/** `  12.5 requests/s, 12.4 (12.2 to 12.6) admitted/s, met: response_ms p99 < 500: 210.4 ms (190.0 ms to 260.1 ms)`. */
+function pointText(point: FrontierPoint, name: string): string {
+  const { level, met, admittedPerS, admittedPerSInterval, figures, unusable } = point;
+  const span = (ends: readonly [number, number] | null, write: (value: number) => string) =>
+    ends === null ? "too few requests for an interval" : `${write(ends[0])} to ${write(ends[1])}`;
+  const isShareOf = (clause: string) => /^(failed|denied|dropped)/.test(clause);
+  // Of the shares, only those that are not 0 say something.
+  const shown = figures.filter(({ clause, value }) => value !== 0 || !isShareOf(clause));
+  const seen = shown.map(({ clause, value, interval }) => {
+    const isShare = isShareOf(clause);
+    const write = (of: number) => (isShare ? `${(of * 100).toFixed(2)} %` : `${formatNumber(of, 1)} ms`);
+    return `${clause}: ${value === null ? "not measured" : `${write(value)} (${span(interval, write)})`}`;
+  });
+  const rate = `${formatNumber(admittedPerS, 1)} (${span(admittedPerSInterval, (value) => formatNumber(value, 1))}) admitted/s`;
+  return `  ${levelText(level)} ${name}, ${rate}, ${met ? "met" : "missed"}: ${[...(unusable === undefined ? [] : [unusable]), ...seen].join("; ")}`;
+}

@@ -1,0 +1,30 @@
+import { defineCommand, json, many, number, out, seed, text, withControl } from "../../terminal/index.ts";
+
+export const compareCommand = defineCommand({
+  command: "compare [a] [b]",
+  describe: "Compare two builds of a gateway, or two stored runs: speed and behaviour",
+  examples: [
+    ["gauntlet compare old.yaml new.yaml --pairs 20", "two builds that are running"],
+    ["gauntlet compare gauntlet-runs/before gauntlet-runs/after", "two stored runs"],
+  ],
+  builder: (yargs) =>
+    yargs
+      .positional("a", { type: "string", describe: "target file of the first build, or folder of a stored run" })
+      .positional("b", { type: "string", describe: "the same for the second build" })
+      .options({
+        "start-a": text("command that starts the first build"),
+        "start-b": text("command that starts the second build"),
+        pairs: { ...number("rounds; in each, both builds run a block"), default: 10 },
+        "block-s": { ...number("length of a block, seconds"), default: 10 },
+        rate: number("requests per second; default: from the limits of the target"),
+        workload: text("workload file that each block runs"),
+        suites: many("suite whose behaviour is compared; may be repeated"),
+        seed,
+        out,
+        json,
+      }),
+  run: async (argv) => {
+    const { compare } = await import("./run.ts");
+    return withControl((control) => compare(argv, control), { quiet: argv.json });
+  },
+});

@@ -1,0 +1,249 @@
+import { existsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { endLine, jsonDocument, renderComparison } from "../../../reports/index.ts";
+import { CHECKS } from "../../../suites/index.ts";
+import { planOf, select } from "../../checks/index.ts";
+import { assertEnoughPairs, compareLive, compareStored } from "../../compare/index.ts";
+import { didYouMeanPath, EXIT, type ExitCode, UsageError } from "../../core/index.ts";
+import { Redactor } from "../../http/recorder/index.ts";
+import {
+  DEFAULT_ALLOW,
+  type LoadProgress,
+  loadWorkload,
+  servedWorkload,
+  shortClass,
+  type Workload,
+} from "../../load/index.ts";
+import { nameWithAddress } from "../../policy/index.ts";
+import { type Comparison, RunFolder, type RunRecord } from "../../record/index.ts";
+import type { Interruption, OnProgress, Outcome, Permit, RunControl } from "../../run/control/index.ts";
+import { checkPart, permitFor, permitLine, planOfLoads, sumOf } from "../../run/control/index.ts";
+import { journalStart } from "../../run/journal/index.ts";
+import { type Build, defaultFolder, openFolder, startBuild } from "../../run/open/index.ts";
+import { loadTargetOf } from "../../run/preflight/index.ts";
+import { composeRecord, keepRecord } from "../../run/record/index.ts";
+import { allKeys, type Target } from "../../target/index.ts";
+import { observeBehaviour, QUICK_SUITES, storedSide } from "./observe-behaviour.ts";
+import { runBlock } from "./run-block.ts";
+
+export interface CompareOptions {
+  /** Target files, or folders of stored runs. */
+  readonly a?: string | undefined;
+  readonly b?: string | undefined;
+  readonly startA?: string | undefined;
+  readonly startB?: string | undefined;
+  readonly pairs: number;
+  /** Duration of a block, s. */
+  readonly blockS: number;
+  /** Requests per second of a block; default derived from the limits of the target. */
+  readonly rate?: number | undefined;
+  /** Workload file of a block, instead of the default mix. */
+  readonly workload?: string | undefined;
+  readonly suites: readonly string[];
+  readonly seed?: number | undefined;
+  readonly out?: string | undefined;
+}
+
+/** Compares two builds, or two stored runs, and writes the run folder. */
+export async function compare(options: CompareOptions, control: RunControl): Promise<Outcome> {
+  const named = [options.a, options.b].filter((path) => path !== undefined);
+  const missing = named.filter((path) => !existsSync(path));
+  const hint = "Name two target files, or the folders of two stored runs.";
+  if (missing.length > 0) {
+    const names = missing.map((path) => `"${path}"`).join(" or ");
+    throw new UsageError(`there is no file or folder ${names}`, {
+      hint: missing.map(didYouMeanPath).join("") + hint,
+    });
+  }
+  const stored = named.filter((path) => existsSync(join(path, "run.json")));
+  const other = named.find((path) => !stored.includes(path) && (stored.length > 0 || statSync(path).isDirectory()));
+  if (other !== undefined)
+    throw new UsageError(`${other} is not the folder of a stored run: it has no run.json`, { hint });
+  if (stored.length === 1 && named.length === 1)
+    throw new UsageError("a stored run can only be compared with another stored run", { hint });
+  return stored.length === 2 ? compareFolders(options) : compareBuilds(options, control);
+}
+
+async function compareFolders(options: CompareOptions): Promise<Outcome> {
+  const [a, b] = [storedSide(options.a ?? ""), storedSide(options.b ?? "")];
+  const comparison = compareStored(a, b);
+  using folder = new RunFolder(options.out ?? defaultFolder(new Date(), { name: "compare" }));
+  const names = { a: options.a ?? "", b: options.b ?? "" };
+  // The record is that of the second run, compared with the first.
+  return await finish({ ...b.record, command: "compare", comparison, verdict: verdictOf(comparison, names) }, folder);
+}
+
+/**
+ * Number of metrics of the default mix: two kinds of requests with up to three metrics of two or three quantiles, reply
+ * lengths, and two shares.
+ */
+const EXPECTED_FIGURES = 16;
+
+async function compareBuilds(options: CompareOptions, { interruption, onProgress }: RunControl): Promise<Outcome> {
+  assertEnoughPairs(options.pairs, EXPECTED_FIGURES);
+  const startedAt = new Date();
+  const seed = options.seed ?? startedAt.getTime() % 0x7fffffff;
+  const { signal } = interruption;
+  onProgress({ kind: "step", text: "starting or reading the builds" });
+  await using builtA = await startBuild({ target: options.a, start: options.startA }, signal);
+  await using builtB = await startBuild({ target: options.b, start: options.startB }, signal);
+  const workload = workloadOf(options, builtA.target);
+  const suites = options.suites.length === 0 ? QUICK_SUITES : options.suites;
+  const note = (text: string) => onProgress({ kind: "note", text });
+  // The first build is observed twice and gets two of the three blocks of each round: the second is the control.
+  const permitA = permitOf(builtA, { times: 2, suites, workload, pairs: options.pairs });
+  const permitB = permitOf(builtB, { times: 1, suites, workload, pairs: options.pairs });
+  for (const permit of [permitA, permitB]) note(permitLine(permit));
+  const targetA = await loadTargetOf(permitA, [workload]);
+  const targetB = await loadTargetOf(permitB, [workload]);
+  using folder = openFolder(options.out, startedAt, targetB, interruption);
+  note(`behaviour of both builds, and of the first again: ${suites.join(", ")}`);
+  const observe = (built: typeof builtA, { budget }: Permit, name: string) =>
+    observeBehaviour(built, { budget, suites, seed, signal, onProgress, name });
+  const a = await observe(builtA, permitA, "behaviour of A, 1 of 3");
+  const b = await observe(builtB, permitB, "behaviour of B, 2 of 3");
+  const control = await observe(builtA, permitA, "behaviour of A again, 3 of 3");
+  const redactor = new Redactor([targetA, targetB].flatMap(allKeys).map((key) => key.secret()));
+  const start = { command: "compare", target: targetB, seed, startedAt };
+  journalStart(folder, start, redactor);
+  note(
+    `${options.pairs} rounds of three blocks, ${options.blockS} s each, about ${Math.ceil((options.pairs * 3 * options.blockS) / 60)} min`,
+  );
+  const block = { workload, redactor, stop: signal, abort: interruption.now };
+  let blocks = 0;
+  const comparison = await compareLive({
+    a: sideOf(targetA, options.startA),
+    b: sideOf(targetB, options.startB),
+    pairs: options.pairs,
+    seed,
+    behaviours: { a, b, control },
+    signal,
+    runBlock: async (name, round, blockSeed) => {
+      folder.journal({ event: "block-started", name, round });
+      const target = name === "B" ? targetB : targetA;
+      const { budget } = name === "B" ? permitB : permitA;
+      const onBlock = blockProgress(onProgress, `round ${round + 1} of ${options.pairs}, block ${name}`, {
+        blocksAfter: options.pairs * BLOCKS - ++blocks,
+        blockS: workload.warmupS + options.blockS,
+      });
+      return runBlock({ ...block, target, budget, seed: blockSeed, onProgress: onBlock });
+    },
+  });
+  const record = composeRecord({
+    ...start,
+    results: b.checks,
+    requests: a.requests + b.requests + control.requests,
+    interruptedBy: interruption.by(),
+    redactor,
+  });
+  const verdict = verdictOf(comparison, { a: comparison.a.label, b: comparison.b.label });
+  const { exitCode } = interruption.by() === undefined ? verdict : record.verdict;
+  const compared = { ...record, comparison: redactor.redactValue(comparison), verdict: { ...verdict, exitCode } };
+  return await finish(compared, folder, interruption);
+}
+
+interface BuildPlan {
+  /** How often the build is observed, and its number of blocks per round. */
+  readonly times: number;
+  readonly suites: readonly string[];
+  readonly workload: Workload;
+  readonly pairs: number;
+}
+
+/** The permit for all suites and blocks that a comparison sends to one build. */
+function permitOf({ target, provisioner }: Build, { times, suites, workload, pairs }: BuildPlan): Permit {
+  const instances = select(CHECKS, { suites, only: [] });
+  const checks = planOf(instances, target, { hooked: provisioner !== undefined, rounds: times });
+  const block = planOfLoads(target, [workload], "thorough");
+  const count = times * pairs;
+  const blocks = {
+    ...block,
+    name: `${count} blocks`,
+    requests: block.requests * count,
+    inputTokens: block.inputTokens * count,
+    outputTokens: block.outputTokens * count,
+    durationS: (block.durationS ?? 0) * count,
+  };
+  return permitFor(target, sumOf([checkPart(checks, target), blocks], false), "load");
+}
+
+/** Blocks of a round: both builds, and the first one again. */
+const BLOCKS = 3;
+
+/** Reports the progress of a block, and the remaining time of all blocks. */
+function blockProgress(
+  onProgress: OnProgress,
+  what: string,
+  { blocksAfter, blockS }: { readonly blocksAfter: number; readonly blockS: number },
+): (progress: LoadProgress) => void {
+  return ({ elapsedS, admittedPerS }) => {
+    const text = `${what}: ${Math.min(blockS, elapsedS).toFixed(0)} of ${blockS.toFixed(0)} s, ${admittedPerS.toFixed(0)}/s admitted`;
+    onProgress({ kind: "step", text, leftS: blocksAfter * blockS + Math.max(0, blockS - elapsedS) });
+  };
+}
+
+/** Share of a limit that blocks may use: above it the comparison would measure denials, not builds. */
+const SHARE_OF_LIMIT = 0.6;
+const MAX_PER_S = 40;
+
+/** Opens connections and fills caches before the measurement. */
+const MAX_WARMUP_S = 1;
+
+function workloadOf({ workload, rate, blockS }: CompareOptions, target: Target): Workload {
+  const { limits } = target;
+  if (workload !== undefined) return servedWorkload(loadWorkload(workload), target);
+  const ratePerS = rate ?? Math.min(MAX_PER_S, limits === undefined ? MAX_PER_S : (limits.rpm / 60) * SHARE_OF_LIMIT);
+  const warmupS = Math.min(MAX_WARMUP_S, blockS / 4);
+  return {
+    name: "block",
+    arrivals: { kind: "poisson", ratePerS, durationS: warmupS + blockS },
+    mix: [shortClass(target, false), shortClass(target, true)],
+    warmupS,
+    engine: "native",
+    retryAfter: "none",
+    allow: { ...DEFAULT_ALLOW, deniedShare: 1, failedShare: 1 },
+    written: { ratePerS, blockS },
+  };
+}
+
+function sideOf(target: Target, start: string | undefined): Comparison["a"] {
+  return { label: nameWithAddress(start ?? target.name, target.baseUrl) };
+}
+
+const EXITS: Readonly<Record<Comparison["verdict"], ExitCode>> = {
+  regressed: EXIT.gateFailed,
+  "not worse": EXIT.pass,
+  improved: EXIT.pass,
+  inconclusive: EXIT.inconclusive,
+};
+
+/** @param names how the verdict names the sides: folders of stored runs, or builds. */
+function verdictOf(
+  { verdict, reasons }: Comparison,
+  { a, b }: { readonly a: string; readonly b: string },
+): RunRecord["verdict"] {
+  const result = verdict === "regressed" ? "fail" : verdict === "inconclusive" ? "inconclusive" : "pass";
+  return {
+    result,
+    exitCode: EXITS[verdict],
+    headline: `${verdict.toUpperCase()}: ${inHeadline(b, "B")} compared with ${inHeadline(a, "A")}`,
+    reasons: reasons.map((text) => ({ kind: "comparison" as const, text })),
+    qualifiers: [],
+  };
+}
+
+/** Longer names, such as command lines, are only in the lines about the sides. */
+const MAX_NAME_CHARACTERS = 60;
+
+const inHeadline = (name: string, side: "A" | "B"): string => (name.length > MAX_NAME_CHARACTERS ? side : name);
+
+async function finish(found: RunRecord, folder: RunFolder, interruption?: Interruption): Promise<Outcome> {
+  const { record, isKept, ioError } = await keepRecord(folder, found, { interruption });
+  const end = endLine(record.verdict, { folder: folder.path, isKept });
+  return {
+    exitCode: record.verdict.exitCode,
+    document: { ...jsonDocument(record, folder.path), comparison: record.comparison },
+    text: (colors) => `${renderComparison(record, colors)}${end}\n`,
+    ioError,
+  };
+}

@@ -1,0 +1,27 @@
+import { CHECKS } from "../../../suites/index.ts";
+import { suiteOf } from "../../checks/index.ts";
+import { SCENARIOS } from "../../client-conformance/index.ts";
+import { REQUIREMENTS } from "../../requirements/index.ts";
+import { checksWith } from "../../run/suites/index.ts";
+
+interface Names {
+  readonly checks: readonly string[];
+  readonly requirements: readonly string[];
+  readonly suites: readonly string[];
+}
+
+/**
+ * Names for shell completion.
+ *
+ * @param files own suites; if one of them cannot be loaded, only the built-in names are known.
+ */
+export async function namesOf(files: readonly string[]): Promise<Names> {
+  const all = await checksWith(files).catch(() => CHECKS);
+  return {
+    checks: all.map(({ id }) => id),
+    requirements: REQUIREMENTS.map(({ id }) => id),
+    suites: [...new Set(all.map(({ id }) => suiteOf(id)))],
+  };
+}
+
+export const scenarioNames = (): string[] => SCENARIOS.map(({ name }) => name);

@@ -1,0 +1,81 @@
+import { EXIT } from "../../core/index.ts";
+import { defineCommand, flag, many, untilStopped } from "../../terminal/index.ts";
+
+/** `gauntlet gateway`: runs the reference gateway until it is stopped. */
+export const gatewayCommand = defineCommand({
+  command: "gateway",
+  describe: "Run the reference gateway, to develop or test against",
+  examples: [
+    ["gauntlet gateway --port 8786", "on a fixed port; prints its keys as JSON"],
+    [
+      "gauntlet gateway --upstream http://127.0.0.1:9100/upstream/v1",
+      "in front of a provider, such as gauntlet upstream",
+    ],
+  ],
+  builder: (yargs) =>
+    yargs.options({
+      port: { type: "number", default: 0, describe: "TCP port; 0 takes a free one" },
+      host: { type: "string", default: "127.0.0.1", describe: "address to listen on" },
+      "admin-port": { type: "number", default: 0, describe: "TCP port of the admin interface, always on loopback" },
+      tier: { type: "string", describe: "limits of the main account: starter, growth or scale" },
+      limits: { type: "string", describe: "limits of the main account: requests per minute:requests in flight" },
+      seed: { type: "number", default: 1, describe: "seed of the simulated models' replies" },
+      limiter: {
+        type: "string",
+        default: "sliding-log",
+        describe: "rate limiter: sliding-log, fixed-window, token-bucket or paced",
+      },
+      burst: { type: "number", describe: "bucket size of the token-bucket limiter, requests" },
+      "tokens-per-minute": {
+        type: "number",
+        describe: "also create an account with a limit on tokens per minute, and print its key",
+      },
+      "token-counts": {
+        type: "string",
+        describe: "what counts toward it: total, prompt or reserved; default total",
+      },
+      mutation: {
+        type: "string",
+        array: true,
+        default: [] as string[],
+        describe: "turn on a mutation (a deliberate defect)",
+      },
+      variant: {
+        type: "string",
+        array: true,
+        default: [] as string[],
+        describe: "turn on a variant (unusual, but valid)",
+      },
+      "list-mutations": flag("list the mutations and exit"),
+      "list-variants": flag("list the variants and exit"),
+      json: flag("with a list option: print it as one JSON document"),
+      keys: { type: "string", describe: "JSON file with the values of ready-made keys, by name" },
+      data: { type: "string", describe: "SQLite file that keeps accounts, keys and history; default: memory only" },
+      pieces: { type: "number", describe: "chunks of a reply of echo-stream; default 40" },
+      pace: { type: "number", describe: "milliseconds between chunks of echo-stream; default 50" },
+      slow: { type: "number", describe: "milliseconds that a reply of the model slow takes; default 5000" },
+      upstream: many(
+        "base address of a provider to call instead of the simulated models; may be repeated for failover",
+      ),
+      "upstream-key": many("env:NAME, the key for the provider of the same position; may be repeated"),
+      "with-upstream": flag("also start two providers like those of `gauntlet upstream`, and a model that calls them"),
+      "upstream-timeout": {
+        type: "number",
+        describe: "milliseconds until a silent upstream times out; default 1500, with --upstream 60000",
+      },
+      "settling-lag": { type: "number", describe: "milliseconds until a charge counts against a key; default 0" },
+      "body-limit": { type: "number", describe: "largest request body, bytes; default 8388608" },
+      drain: { type: "number", describe: "milliseconds to let requests in flight finish after a signal; default 2000" },
+    }),
+  run: async (argv) => {
+    const { listSwitches, startReferenceGateway } = await import("./run.ts");
+    if (argv.listMutations) return listSwitches("mutations");
+    if (argv.listVariants) return listSwitches("variants");
+    const running = await startReferenceGateway(argv);
+    await untilStopped(() => process.stdout.write(`${JSON.stringify(running.ready)}\n`));
+    await running.drain();
+    // A listener for the end keeps the channel open, and with it this process.
+    if (process.connected) process.disconnect();
+    return { exitCode: EXIT.pass, text: () => "" };
+  },
+});

@@ -1,0 +1,143 @@
+import { readFile } from "node:fs/promises";
+import { addressProblem, EXIT, isObject, keyByReference, messageOf, UsageError } from "../../core/index.ts";
+import {
+  type GatewayOptions,
+  type LimiterKind,
+  type Limits,
+  MUTATIONS,
+  type Mutation,
+  startGateway,
+  type Tier,
+  type TokenCounts,
+  VARIANTS,
+  type Variant,
+} from "../../reference-gateway/index.ts";
+import type { Outcome } from "../../run/control/index.ts";
+import { startGatewayInFront } from "./gateway-in-front.ts";
+
+/** The options of `gauntlet gateway`, as typed; durations in ms. */
+export interface ServeOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly "admin-port": number;
+  readonly tier?: string | undefined;
+  /** Requests per minute:requests in flight. */
+  readonly limits?: string | undefined;
+  readonly seed: number;
+  readonly limiter: string;
+  readonly burst?: number | undefined;
+  readonly "tokens-per-minute"?: number | undefined;
+  readonly "token-counts"?: string | undefined;
+  readonly mutation: readonly string[];
+  readonly variant: readonly string[];
+  /** Path of a JSON file. */
+  readonly keys?: string | undefined;
+  /** Path of a SQLite file. */
+  readonly data?: string | undefined;
+  readonly pieces?: number | undefined;
+  readonly pace?: number | undefined;
+  readonly slow?: number | undefined;
+  /** Also starts two providers of `gauntlet upstream`. */
+  readonly "with-upstream": boolean;
+  readonly upstream: readonly string[];
+  /** References `env:NAME`, in the order of the providers. */
+  readonly "upstream-key": readonly string[];
+  readonly "upstream-timeout"?: number | undefined;
+  readonly "settling-lag"?: number | undefined;
+  readonly "body-limit"?: number | undefined;
+  readonly drain?: number | undefined;
+}
+
+type RunningGateway = Awaited<ReturnType<typeof startGateway>>;
+
+/** Starts the reference gateway. @throws UsageError for limits or a key file that cannot be read. */
+export async function startReferenceGateway(options: ServeOptions): Promise<RunningGateway> {
+  if (!options["with-upstream"]) return startGateway(await gatewayOptions(options));
+  if (options.upstream.length > 0) throw new UsageError("with-upstream: --upstream already names other providers");
+  return startGatewayInFront(await gatewayOptions(options));
+}
+
+async function gatewayOptions(args: ServeOptions): Promise<GatewayOptions> {
+  return {
+    host: args.host,
+    port: args.port,
+    adminPort: args["admin-port"],
+    // The gateway validates enumerated values.
+    tier: args.tier as Tier | undefined,
+    limits: args.limits === undefined ? undefined : parseLimits(args.limits),
+    seed: args.seed,
+    limiter: args.limiter as LimiterKind,
+    burst: args.burst,
+    tokens: tokensOf(args),
+    mutations: args.mutation,
+    variants: args.variant,
+    keys: args.keys === undefined ? undefined : await readKeys(args.keys),
+    data: args.data,
+    pieces: args.pieces,
+    paceMs: args.pace,
+    slowMs: args.slow,
+    upstream: providersOf(args),
+    upstreamTimeoutMs: args["upstream-timeout"],
+    settlingLagMs: args["settling-lag"],
+    bodyLimitBytes: args["body-limit"],
+    drainMs: args.drain,
+  };
+}
+
+function tokensOf({ "tokens-per-minute": perMinute, "token-counts": counts }: ServeOptions): GatewayOptions["tokens"] {
+  if (perMinute !== undefined) return { perMinute, counts: counts as TokenCounts | undefined };
+  if (counts === undefined) return undefined;
+  throw new UsageError("token-counts needs a limit on tokens", { hint: "Add --tokens-per-minute N." });
+}
+
+function providersOf({ upstream, "upstream-key": keys }: ServeOptions): NonNullable<GatewayOptions["upstream"]> {
+  if (keys.length > upstream.length)
+    throw new UsageError(`upstream-key: ${keys.length} keys for ${upstream.length} providers`);
+  for (const address of upstream) {
+    const problem = addressProblem(address);
+    if (problem !== undefined) throw new UsageError(`--upstream ${problem}`);
+  }
+  return upstream.map((baseUrl, index) => {
+    const reference = keys[index];
+    return { baseUrl, key: reference === undefined ? undefined : keyByReference("--upstream-key", reference) };
+  });
+}
+
+function parseLimits(value: string): Limits {
+  const parts = /^(\d+):(\d+)$/.exec(value);
+  if (parts === null) {
+    throw new UsageError(`limits: "${value}" is not two whole numbers with a colon between them.`, {
+      hint: "For example --limits 300:64, requests per minute and requests in flight.",
+    });
+  }
+  return { rpm: Number(parts[1]), inFlight: Number(parts[2]) };
+}
+
+/** Keys come from a file, never from the command line, which every user of the machine can read. */
+async function readKeys(file: string): Promise<Record<string, string>> {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(await readFile(file, "utf8"));
+  } catch (cause) {
+    throw new UsageError(`keys: ${file} cannot be read as JSON.`, { cause: messageOf(cause) });
+  }
+  if (
+    !isObject(parsed) ||
+    Object.values(parsed).some((text) => typeof text !== "string" || !/^[!-~]{8,256}$/.test(text))
+  ) {
+    throw new UsageError(`keys: ${file} must hold an object of names and texts of 8 to 256 visible ASCII characters.`);
+  }
+  return parsed as Record<string, string>;
+}
+
+/** Every mutation, or every valid variant, of the reference gateway. */
+export function listSwitches(kind: "mutations" | "variants"): Outcome {
+  const entries: readonly (Mutation | Variant)[] = kind === "mutations" ? MUTATIONS : VARIANTS;
+  const shown = entries.map(({ apply: _apply, ...entry }) => entry);
+  const width = Math.max(0, ...shown.map((entry) => entry.name.length));
+  const lines = shown.map((entry) => {
+    const requirements = "requirements" in entry ? ` [${entry.requirements.join(" ")}]` : "";
+    return `${entry.name.padEnd(width)}  ${entry.summary}${requirements}\n`;
+  });
+  return { exitCode: EXIT.pass, document: shown, text: () => lines.join("") };
+}

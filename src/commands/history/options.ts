@@ -1,0 +1,28 @@
+import { defineCommand, flag, json, many, number, text } from "../../terminal/index.ts";
+
+export const historyCommand = defineCommand({
+  command: "history <paths..>",
+  describe: "Store runs in one file, and show how their metrics change over time",
+  examples: [
+    ["gauntlet history gauntlet-runs", "import run folders, and show the trends of what they measured"],
+    ["gauntlet history gauntlet-history.db --metric ttft_ms --gate", "what the file has; exit code 1 if it got worse"],
+  ],
+  builder: (yargs) =>
+    yargs
+      .positional("paths", {
+        type: "string",
+        array: true,
+        demandOption: true,
+        describe: "folders of runs, folders with such folders, or one history file",
+      })
+      .options({
+        db: { ...text("file into which folders are imported (SQLite)"), default: "gauntlet-history.db" },
+        metric: many("metric to show, or a prefix of metric names; may be repeated"),
+        since: text("run id or date: exclude older runs"),
+        margin: { ...number("smaller changes of latencies and rates are ignored, percent"), default: 10 },
+        gate: flag("exit code 1 if a metric got worse, 4 if one is not decided"),
+        html: text("HTML file to write the trends to"),
+        json,
+      }),
+  run: async (argv) => (await import("./run.ts")).history(argv),
+});

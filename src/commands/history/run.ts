@@ -1,0 +1,156 @@
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { renderHistory, renderHistoryPage } from "../../../reports/index.ts";
+import { EXIT, type ExitCode, messageOf, UsageError } from "../../core/index.ts";
+import {
+  HistoryFile,
+  type HistoryReport,
+  judgeTrends,
+  lostChecks,
+  type StoredRun,
+  trendsOf,
+} from "../../history/index.ts";
+import { writeAtomically } from "../../record/index.ts";
+import type { Outcome } from "../../run/control/index.ts";
+import { readOrRecover } from "../../run/record/index.ts";
+
+export interface HistoryOptions {
+  /** Folders of runs, folders that contain such folders, or one history file. */
+  readonly paths: readonly string[];
+  readonly db: string;
+  /** Prefixes of the metrics to show; default: all. */
+  readonly metric: readonly string[];
+  /** A run id or a date; older runs are omitted. */
+  readonly since?: string | undefined;
+  /** Percent. */
+  readonly margin: number;
+  readonly gate: boolean;
+  readonly html?: string | undefined;
+}
+
+/**
+ * Stores runs in a SQLite file, and shows how their metrics developed: those of the file, or of the runs in the folders.
+ *
+ * @throws UsageError for a path that is neither, and for an unknown run or metric.
+ */
+export async function history(options: HistoryOptions): Promise<Outcome> {
+  const { paths, db, html } = options;
+  const [only = db] = paths;
+  const isFile = paths.length === 1 && !isFolder(only);
+  const file = isFile ? only : db;
+  const found = isFile ? [] : paths.flatMap((path) => runFolders(path));
+  using kept = await HistoryFile.open(file, { make: found.length > 0 });
+  const { ids, ...imported } = importRuns(kept, found);
+  const named = found.length === 0 ? undefined : ids;
+  const known = since(kept.runs(), options.since);
+  const runs = comparable(known, named);
+  const isSelected = (name: string) =>
+    options.metric.length === 0 || options.metric.some((prefix) => name.startsWith(prefix));
+  const trends = trendsOf(runs, { margin: options.margin / 100, isSelected });
+  if (trends.length === 0 && options.metric.length > 0)
+    throw new UsageError(`no run has a metric ${options.metric.join(" or ")}`, {
+      hint: `\`gauntlet history ${file}\` lists the metrics.`,
+    });
+  const lost = isSelected("checks") ? lostChecks(known, named) : [];
+  const shown = { file, ...imported, runs, trends, lostChecks: lost };
+  const judged: HistoryReport = { ...shown, ...judgeTrends(shown) };
+  if (html !== undefined) writeAtomically(html, renderHistoryPage(judged));
+  const exitCode = options.gate ? GATE_EXIT[judged.verdict] : EXIT.pass;
+  return { exitCode, document: documentOf(judged, exitCode), text: (colors) => renderHistory(judged, colors) };
+}
+
+const GATE_EXIT = { pass: EXIT.pass, fail: EXIT.gateFailed, inconclusive: EXIT.inconclusive } as const satisfies Record<
+  HistoryReport["verdict"],
+  ExitCode
+>;
+
+function documentOf({ trends, runs, ...rest }: HistoryReport, exitCode: ExitCode): object {
+  return {
+    ...rest,
+    exitCode,
+    runs: runs.map(({ measured: _, checks: _statuses, ...run }) => run),
+    metrics: trends,
+  };
+}
+
+interface Imported {
+  /** Of all runs in the folders, new or not. */
+  readonly ids: ReadonlySet<string>;
+  readonly imported: number;
+  readonly known: number;
+  readonly notImported: HistoryReport["notImported"];
+}
+
+function importRuns(kept: HistoryFile, folders: readonly string[]): Imported {
+  const ids = new Set<string>();
+  const notImported: { dir: string; why: string }[] = [];
+  let imported = 0;
+  for (const dir of folders) {
+    try {
+      const record = readOrRecover(dir);
+      if (kept.add(record)) imported++;
+      ids.add(record.runId);
+    } catch (error) {
+      notImported.push({ dir, why: messageOf(error) });
+    }
+  }
+  return { ids, imported, known: ids.size - imported, notImported };
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+/** How deep runs are searched below a folder, as in the artifacts of several jobs. */
+const MAX_DEPTH = 4;
+
+/** @throws UsageError when there are none. */
+function runFolders(path: string): string[] {
+  if (!isFolder(path))
+    throw new UsageError(existsSync(path) ? `${path} is not a folder` : `no folder ${path}`, {
+      hint: "Name folders of runs, or a single history file.",
+    });
+  const found = below(path, MAX_DEPTH);
+  if (found.length === 0)
+    throw new UsageError(`${path} holds no runs`, { hint: "Name the folder of a run, or a folder with such folders." });
+  return found;
+}
+
+function below(path: string, depth: number): string[] {
+  if (["run.json", "journal.ndjson.gz"].some((name) => existsSync(join(path, name)))) return [path];
+  if (depth === 0) return [];
+  return readdirSync(path, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && entry.name !== "node_modules")
+    .map(({ name }) => name)
+    .sort()
+    .flatMap((name) => below(join(path, name), depth - 1));
+}
+
+/** @throws UsageError when it is neither a run nor a date. */
+function since(runs: readonly StoredRun[], from: string | undefined): readonly StoredRun[] {
+  if (from === undefined) return runs;
+  const startedAt = runs.find(({ runId }) => runId === from)?.startedAt;
+  const fromMs = Date.parse(startedAt ?? from);
+  if (Number.isNaN(fromMs))
+    throw new UsageError(`--since: "${from}" is neither a run of the history nor a date`, {
+      hint: "Dates are written 2026-11-24 or 2026-11-24T18:00:00Z.",
+    });
+  return runs.filter((run) => Date.parse(run.startedAt) >= fromMs);
+}
+
+/** Runs that are comparable with the given ones: the same target and the same workload. */
+function comparable(runs: readonly StoredRun[], ids: ReadonlySet<string> | undefined): readonly StoredRun[] {
+  if (ids === undefined) return runs;
+  const keysOf = ({ target, address, measured }: StoredRun) =>
+    measured.map((part) => ({
+      part,
+      key: JSON.stringify([target, address, part.name, part.workload, part.machine]),
+    }));
+  const required = new Set(
+    runs.filter(({ runId }) => ids.has(runId)).flatMap((run) => keysOf(run).map(({ key }) => key)),
+  );
+  return runs.flatMap((run) => {
+    const measured = keysOf(run).flatMap(({ part, key }) => (required.has(key) ? [part] : []));
+    return measured.length > 0 || ids.has(run.runId) ? [{ ...run, measured }] : [];
+  });
+}

@@ -1,0 +1,40 @@
+import { readFileSync } from "node:fs";
+import { CHECKS } from "../../../suites/index.ts";
+import { gapsOf, instancesOf } from "../../checks/index.ts";
+import { EXIT, formatCount, UsageError } from "../../core/index.ts";
+import { withLines } from "../../propose/index.ts";
+import { writeAtomically } from "../../record/index.ts";
+import type { Outcome } from "../../run/control/index.ts";
+import { dropUndeclaredSuites } from "../../run/suites/index.ts";
+import { loadTarget } from "../../target/index.ts";
+
+/**
+ * Declares every state that the target file lacks as a gap, under `skip`: the checks that need one are then not applicable, and the
+ * verdict says "partial". Sends nothing.
+ *
+ * @param today for the reason of each gap.
+ * @throws UsageError for the embedded gateway, ConfigError for an invalid target file.
+ */
+export function acceptGaps(file: string, today = new Date()): Outcome {
+  if (file === "embedded")
+    throw new UsageError("the embedded gateway has no gaps", { hint: "Name a target file with --target." });
+  const target = loadTarget(file, process.env);
+  const { none, partly } = gapsOf(dropUndeclaredSuites(CHECKS.flatMap(instancesOf), {}, target), target);
+  const reason = `not available; accepted on ${today.toISOString().slice(0, 10)}`;
+  if (none.length > 0) {
+    const lines = none.map((state) => ({ path: ["skip", state], value: reason }));
+    writeAtomically(file, withLines(readFileSync(file, "utf8"), lines, []));
+  }
+  const said =
+    none.length === 0
+      ? `${file} lacks nothing that could be accepted as a gap`
+      : `accepted ${formatCount(none.length, "gap")} in ${file}, under skip: ${none.join(", ")}\nChecks that need any of these are now not applicable, and the verdict is partial. Edit the reasons.`;
+  const left = partly.map(
+    (state) =>
+      `not accepted: ${state} exists in one dialect only. Add it for the other, or remove that dialect from \`dialects\`.`,
+  );
+  return {
+    exitCode: EXIT.pass,
+    text: () => `${[said, ...left].join("\n")}\n`,
+  };
+}

@@ -1,0 +1,210 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { Traffic } from "../../checks/index.ts";
+import { ConfigError, messageOf, NAME, UsageError } from "../../core/index.ts";
+import { proposalPlan, propose } from "../../propose/index.ts";
+import { permitFor } from "../../run/control/index.ts";
+import { parseTarget } from "../../target/index.ts";
+import { CI_JOBS } from "./ci-jobs.ts";
+
+/** The input of `gauntlet init`. An empty string leaves its line commented out. */
+export interface InitAnswers {
+  readonly baseUrl: string;
+  readonly name: string;
+  readonly model: string;
+  readonly messagesModel: string;
+  /** A tier, or RPM:INFLIGHT. */
+  readonly limits: string;
+}
+
+export interface InitOptions {
+  readonly answers: InitAnswers;
+  /** CI job to write; `none` writes none. */
+  readonly ci: keyof typeof CI_JOBS | "none";
+  /** Overwrite existing files. */
+  readonly force: boolean;
+}
+
+/** Default base URL. */
+export const DEFAULT_BASE_URL = "http://127.0.0.1:8080/v1";
+
+/** Default name in reports. */
+export function defaultName(baseUrl: string): string {
+  return URL.canParse(baseUrl) ? new URL(baseUrl).host : "gateway";
+}
+
+/** What `init` wrote, and what it found out about the gateway. */
+export interface Initialised {
+  readonly paths: readonly string[];
+  /** `true` if the target file contains what the gateway showed; otherwise a sentence that says why not. */
+  readonly looked: true | string;
+}
+
+/** The environment variable of the key in the generated target file. */
+const KEY_VARIABLE = "GW_KEY";
+
+/** @throws UsageError when a file to be written already exists: checked before the first prompt, so that no input is lost. */
+export function assertNothingThere(ci: InitOptions["ci"], force: boolean): void {
+  const there = filesOf("", ci)
+    .map(({ path }) => path)
+    .filter((path) => existsSync(path));
+  if (there.length === 0 || force) return;
+  throw new UsageError(`${there.join(", ")} already exist${there.length === 1 ? "s" : ""}`, {
+    hint: "Add --force to overwrite, or go to another folder.",
+  });
+}
+
+/** What our own reader says about one input, as soon as it is entered; `undefined` when it is valid. */
+export function problemOf(given: Partial<InitAnswers>): string | undefined {
+  const others: InitAnswers = { baseUrl: DEFAULT_BASE_URL, name: "gateway", model: "", messagesModel: "", limits: "" };
+  if (given.limits !== undefined && !/^(starter|growth|scale|[1-9]\d*:[1-9]\d*)?$/.test(given.limits))
+    return "starter, growth, scale, or numbers above 0 such as 300:64";
+  try {
+    parseTarget(targetFile({ ...others, ...given }), "gauntlet.yaml", { [KEY_VARIABLE]: "to-be-set" });
+    return undefined;
+  } catch (error) {
+    return error instanceof ConfigError ? error.problems.map(({ message }) => message).join(" ") : messageOf(error);
+  }
+}
+
+/**
+ * Writes a commented `gauntlet.yaml`, `.env.example`, `gauntlet-policy.yaml` and a CI job. It never prompts for a key or writes
+ * one: keys belong in the environment.
+ *
+ * If the key is in the environment, the gateway is contacted first: the file then has its denial messages, and the models and
+ * dialects that respond. The user's own input has priority.
+ *
+ * @throws UsageError when the input is not a valid target file or a file already exists. Nothing is written then.
+ */
+export async function init({ answers, ci, force }: InitOptions): Promise<Initialised> {
+  const wrong = (Object.keys(answers) as (keyof InitAnswers)[]).flatMap((name) => {
+    const problem = problemOf({ [name]: answers[name] });
+    // A URL may contain a key, so the message does not repeat it.
+    const value = name === "baseUrl" ? "" : ` ${JSON.stringify(answers[name])}`;
+    return problem === undefined ? [] : [`${name}${value}: ${problem}`];
+  });
+  if (wrong.length > 0) throw new UsageError(wrong.join("; "));
+  assertNothingThere(ci, force);
+  const written = targetFile(answers);
+  const { text, looked } = await lookedAt(written);
+  const files = filesOf(text, ci);
+  for (const file of files) {
+    mkdirSync(dirname(file.path), { recursive: true });
+    writeFileSync(file.path, file.text);
+  }
+  return { paths: files.map(({ path }) => path), looked };
+}
+
+/** The target file with what the gateway shows, if it can be reached. */
+async function lookedAt(written: string): Promise<{ text: string; looked: Initialised["looked"] }> {
+  if (!process.env[KEY_VARIABLE])
+    return { text: written, looked: `the gateway was not contacted, because ${KEY_VARIABLE} is not set` };
+  try {
+    const target = parseTarget(written, "gauntlet.yaml", process.env);
+    const { budget } = permitFor(target, proposalPlan(target), "checks");
+    await using traffic = new Traffic({ target, budget, seed: 1, signal: new AbortController().signal });
+    return { text: (await propose(traffic, written)).yaml, looked: true };
+  } catch (error) {
+    // The input is useful without a gateway, too.
+    return { text: written, looked: `nothing was read from the gateway: ${messageOf(error)}` };
+  }
+}
+
+function filesOf(target: string, ci: InitOptions["ci"]): { readonly path: string; readonly text: string }[] {
+  return [
+    { path: "gauntlet.yaml", text: target },
+    { path: ".env.example", text: ENVIRONMENT },
+    { path: "gauntlet-policy.yaml", text: POLICY },
+    ...(ci === "none" ? [] : [CI_JOBS[ci]]),
+  ];
+}
+
+/** Path of the program in a project that has it installed. */
+const INSTALLED = "./node_modules/.bin/gauntlet";
+
+/** How to call this program: by its path, which never fetches a package of the same name. */
+export function programHere(): string {
+  return existsSync(INSTALLED) ? INSTALLED : "gauntlet";
+}
+
+/**
+ * What is still to be done before CI can run the job that was written, a sentence each.
+ *
+ * @param written paths of the files that `init` wrote.
+ */
+export function stepsForCi(ci: InitOptions["ci"], written: readonly string[]): string[] {
+  if (ci === "none") return [];
+  const tarball = installedTarball();
+  const install =
+    "Copy the tarball of Gauntlet to tools/, and run: npm install --save-dev ./tools/gateway-gauntlet-*.tgz";
+  const files = [...written, "package.json", "package-lock.json"].join(", ");
+  return [
+    ...(tarball === undefined ? [install] : []),
+    ...CI_JOBS[ci].setUp,
+    `Commit ${files} and ${tarball ?? "the tarball"}.`,
+  ];
+}
+
+/** The tarball from which the project in this folder installs Gauntlet. */
+function installedTarball(): string | undefined {
+  if (!existsSync("package.json")) return undefined;
+  try {
+    const { dependencies, devDependencies } = JSON.parse(readFileSync("package.json", "utf8"));
+    const source: unknown = { ...dependencies, ...devDependencies }[NAME];
+    return typeof source === "string" ? /^file:(?:\.\/)?(.*\.tgz)$/.exec(source)?.[1] : undefined;
+  } catch {
+    // npm reports an invalid package.json better than we could.
+    return undefined;
+  }
+}
+
+/** JSON strings are valid YAML strings, whatever was typed. */
+const quoted = (text: string) => JSON.stringify(text);
+
+function targetFile({ baseUrl, name, model, messagesModel, limits }: InitAnswers): string {
+  const numbers = /^(\d+):(\d+)$/.exec(limits);
+  const limit = numbers === null ? limits : `{ rpm: ${numbers[1]}, inFlight: ${numbers[2]} }`;
+  const models = [
+    model === "" ? "  # chat: my-model" : `  chat: ${quoted(model)}`,
+    messagesModel === "" ? "  # messages: my-model" : `  messages: ${quoted(messagesModel)}`,
+  ];
+  return `# yaml-language-server: $schema=./node_modules/gateway-gauntlet/schemas/target.schema.json
+name: ${quoted(name)}
+baseUrl: ${quoted(baseUrl)}
+# extraHeaders: # headers that this gateway wants with every request, such as a tenant; a value may be env:NAME or file:PATH
+#   all: { x-tenant: acme }
+keys: # references only: env:NAME or file:PATH
+  valid: env:GW_KEY # an active key of an account with balance
+  # second: env:GW_KEY_2 # another key of the same account
+  # revoked: env:GW_REVOKED
+  # capped: env:GW_CAPPED # at its daily cap
+  # childExhausted: env:GW_CHILD # child key that has used its lifetime budget
+  # empty: env:GW_EMPTY # a key of an account without balance
+${model === "" && messagesModel === "" ? "# models:\n" : "models:\n"}${models.join("\n")}
+  # stream: long-streaming-model
+  # tools: tool-calling-model
+${limits === "" ? "# limits: starter # or { rpm: 6000, inFlight: 256 }" : `limits: ${limit}`}
+# limited: # accounts set aside for limit checks; small limits decide quickly
+#   - { key: env:GW_LIMITED, second: env:GW_LIMITED_2, limits: { rpm: 20, inFlight: 4 } }
+# skip:
+#   key.revoked: "no way to revoke here" # a declared gap: the verdict says partial
+budget: { requests: 5000, outputTokens: 2000000 }
+`;
+}
+
+const ENVIRONMENT = `# Copy to .env, fill in, and read it into the shell: set -a; . ./.env; set +a
+# Never commit .env.
+GW_KEY=
+# GW_KEY_2=
+# GW_REVOKED=
+# GW_CAPPED=
+# GW_CHILD=
+# GW_EMPTY=
+`;
+
+const POLICY = `# Conditions that a run must meet in addition to the checks: \`gauntlet run --policy gauntlet-policy.yaml\`.
+compat: warn # what real clients need beyond the specification; error makes it a gate
+# require: # every check of these suites must have been judged; blocked checks are not accepted
+#   suites: [auth, chat, messages, errors]
+gates: []
+`;

@@ -1,0 +1,36 @@
+import {
+  defineCommand,
+  json,
+  mutation,
+  number,
+  out,
+  target,
+  text,
+  variant,
+  withControl,
+} from "../../terminal/index.ts";
+
+/** `gauntlet limits`: finds out how an account is limited. */
+export const limitsCommand = defineCommand({
+  command: "limits",
+  describe: "Measure the limits of an account: rate, burst, limiter, concurrency; uses up the limits",
+  examples: [
+    ["gauntlet limits --target gauntlet.yaml --account limited.0", "an account that is set aside for this"],
+    ["gauntlet limits --target gauntlet.yaml --budget-requests 2000 --minutes 3", "within a budget"],
+  ],
+  builder: (yargs) =>
+    yargs.options({
+      target,
+      account: { ...text("account to measure: valid, starter, growth, scale, limited.0, …"), default: "valid" },
+      "budget-requests": number("largest number of requests; default: from the limits of the account"),
+      minutes: number("longest duration, minutes; default 6"),
+      json,
+      out: { ...out, describe: "folder for result.json and report.html; default: neither is written" },
+      mutation,
+      variant,
+    }),
+  run: async (argv) => {
+    const { limits } = await import("./run.ts");
+    return withControl((control) => limits({ ...argv, requests: argv.budgetRequests }, control), { quiet: false });
+  },
+});

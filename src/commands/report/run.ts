@@ -1,0 +1,63 @@
+import {
+  FORMATS,
+  type Format,
+  jsonDocument,
+  type Layout,
+  type ReportSource,
+  renderTerminal,
+} from "../../../reports/index.ts";
+import { EXIT, escapedJson } from "../../core/index.ts";
+import type { Colors, OnProgress, Outcome } from "../../run/control/index.ts";
+import { openSource, readOrRecover, writeReports } from "../../run/record/index.ts";
+
+/** Formats for a stream rather than a file. */
+export type Printed = Exclude<Format, "html"> | "terminal" | "json";
+
+export interface ReportOptions {
+  readonly dirs: readonly string[];
+  /** Default: what every run writes to its folder. */
+  readonly format: readonly Format[];
+  readonly layout: Layout;
+  /** Folder of an earlier run that a comment compares with. */
+  readonly base?: string | undefined;
+  /** Address of the report, for the link of a comment. */
+  readonly reportUrl?: string | undefined;
+  /** Print this to stdout instead of writing files. */
+  readonly print?: Printed | undefined;
+}
+
+/** Renders the reports of stored runs again. Judges nothing and sends nothing. */
+export function report(
+  { dirs, format, layout, print, base, reportUrl }: ReportOptions,
+  onProgress: OnProgress,
+): Outcome {
+  const written: string[] = [];
+  const before = base === undefined ? undefined : readOrRecover(base);
+  const texts = dirs.map((dir): Outcome["text"] => {
+    const source = { ...openSource(dir), base: before, reportUrl };
+    if (!source.record.complete)
+      onProgress({ kind: "notice", text: `${dir} belongs to a run that was cut off: the report is partial` });
+    if (print !== undefined) return (colors) => printed({ source, folder: dir, format: print, colors });
+    const files = writeReports(dir, { ...(format.length === 0 ? {} : { formats: format }), layout }, source);
+    written.push(...files);
+    return () => files.map((file) => `${file}\n`).join("");
+  });
+  return {
+    exitCode: EXIT.pass,
+    document: { exitCode: EXIT.pass, written },
+    text: (colors) => texts.map((text) => text(colors)).join(""),
+  };
+}
+
+interface Printing {
+  readonly source: ReportSource;
+  readonly folder: string;
+  readonly format: Printed;
+  readonly colors: Colors;
+}
+
+function printed({ source, folder, format, colors }: Printing): string {
+  if (format === "json") return `${escapedJson(jsonDocument(source.record, folder))}\n`;
+  if (format === "terminal") return renderTerminal(source.record, { colors, evidence: source.evidence, folder });
+  return [...FORMATS[format](source, "single").values()].join("");
+}

@@ -1,0 +1,24 @@
+import { readText, readYaml } from "../../target/index.ts";
+import { type RunningUpstream, type Scenario, scenarioSchema, startUpstream } from "../../upstream/index.ts";
+
+export { measureCeiling } from "./ceiling.ts";
+
+/** The options of `gauntlet upstream`. */
+export interface UpstreamCommandOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly "control-port": number;
+  /** Path of a scenario file. */
+  readonly scenario?: string | undefined;
+}
+
+/** Starts the providers of a scenario. @throws ConfigError for a file that is not a scenario. */
+export function startProviders(options: UpstreamCommandOptions): Promise<RunningUpstream> {
+  const scenario = options.scenario === undefined ? scenarioSchema.parse({}) : readScenario(options.scenario);
+  return startUpstream({ host: options.host, port: options.port, controlPort: options["control-port"], scenario });
+}
+
+function readScenario(path: string): Scenario {
+  const text = readText(path, "gauntlet upstream --help describes scenario files.");
+  return readYaml(text, path, scenarioSchema).value;
+}

@@ -1,0 +1,6 @@
+export { CapturedPiece } from "./body/captured-piece.ts";
+export type { EventScanner } from "./body/event-scanner.ts";
+export { headPattern } from "./head-fields.ts";
+export { InFlightGauge } from "./in-flight-gauge.ts";
+export { LoadExchange, nowUs, type PreparedRequest, type TraceIds, UNREAD } from "./load-exchange.ts";
+export { Sender } from "./sender.ts";

@@ -1,0 +1,149 @@
+import { type FindingFacts, finding } from "../../judging/index.ts";
+import { isLimitReason } from "../../limits/index.ts";
+import type { Finding, JudgedPhase, JudgedRun } from "../../record/index.ts";
+import type { LoadStop } from "../send/load-guard.ts";
+import { isStatedFailure } from "../send/outcome.ts";
+import type { Workload } from "../workload/workload.ts";
+import { judgeReplies } from "./judge-replies.ts";
+
+/** The finding for a run that was stopped before its end. */
+export function judgeStop(stop: LoadStop | undefined): Finding[] {
+  if (stop === undefined) return [];
+  const why = `${stop.why}; the rest was not sent`;
+  const judged = (name: string, title: string, facts: Partial<FindingFacts>) => [
+    finding({ name, title, requirements: [], ...facts }),
+  ];
+  switch (stop.kind) {
+    case "requests":
+      return judged("load.bound", "The number of requests is bounded", { observed: stop.why, basis: "timing" });
+    case "threshold":
+      // The threshold itself is judged once, over the whole run.
+      return judged("load.aborted", "A crossed threshold ended the load", { observed: why, basis: "timing" });
+    case "outputTokens":
+      return judged("load.budget", "The budget covers the run", { undecided: why, basis: "timing" });
+    case "circuit":
+      return judged("load.circuit", "The target withstands the load", {
+        met: false,
+        expected: "every request sent",
+        observed: `load that stopped early: ${why}`,
+        basis: "content",
+      });
+  }
+}
+
+/** The threshold that ended a run early, if one did. */
+export function endedByThreshold(stop: LoadStop | undefined): Pick<JudgedRun, "endedBy"> {
+  return stop?.kind === "threshold" ? { endedBy: stop.endedBy } : {};
+}
+
+/** What plain load must decide to pass. */
+export const TOTALS_QUESTIONS: readonly string[] = [
+  "load.admitted",
+  "load.invalid",
+  "load.denied",
+  "load.failed",
+  "load.dropped",
+];
+
+interface LoadTotals
+  extends Readonly<Record<"sent" | "admitted" | "denied" | "failed" | "invalid" | "dropped", number>>,
+    Pick<JudgedPhase, "denials" | "failures" | "invalidReplies"> {
+  /** Why the last connection attempt failed. */
+  readonly lastFailure?: string | undefined;
+}
+
+/** Failures of requests that reached no gateway, or that Gauntlet aborted. */
+const NOT_REACHED: readonly string[] = ["unreachable", "aborted"];
+
+/** Whether a failed request reached a gateway, which is then responsible for the failure. */
+export function reachedGateway({ what }: { readonly what: string }): boolean {
+  return !NOT_REACHED.includes(what);
+}
+
+/**
+ * Judges the totals of a workload, whichever engine sent it: something is admitted, only limits deny, denials and failures
+ * stay within what the workload allows, and nothing is dropped. If no request reached a gateway, nothing is decided. If
+ * requests reached a gateway and all of them failed, the gateway fails.
+ */
+export function judgeTotals({ allow }: Pick<Workload, "allow">, totals: LoadTotals): Finding[] {
+  const { sent, admitted, denied, failed, invalid, dropped, denials, failures, lastFailure } = totals;
+  const [name, title] = ["load.admitted", "Requests are admitted"] as const;
+  if (sent === 0 || (admitted + denied + invalid === 0 && !failures.some(reachedGateway))) {
+    const why = `${sent === 0 ? "nothing was sent" : `none of ${sent} requests reached a gateway`}${lastFailure === undefined ? "" : `: ${lastFailure}`}`;
+    return [finding({ name, title, requirements: [], undecided: why, basis: "timing" })];
+  }
+  const share = (count: number) => `${((count / sent) * 100).toFixed(2)} % of ${sent}`;
+  const percent = (allowed: number) => `at most ${allowed * 100} %`;
+  const others = denials.filter(({ reason }) => !isLimitReason(reason));
+  const stated = failures.reduce((sum, { what, count }) => (isStatedFailure(what) ? sum + count : sum), 0);
+  const refused = others.reduce((sum, { count }) => sum + count, 0);
+  return [
+    admitted + invalid === 0 && denied > 0 && refused === 0
+      ? finding({
+          name,
+          title,
+          requirements: [],
+          undecided: `none of ${sent} requests was admitted: ${denialsText(denials)}`,
+          basis: "timing",
+        })
+      : finding({
+          name,
+          title,
+          requirements: [],
+          met: admitted > 0,
+          expected: "at least 1",
+          observed: `${admitted} of ${sent} admitted`,
+          basis: "content",
+        }),
+    ...judgeReplies("load", totals, allow),
+    finding({
+      name: "load.denied",
+      title: "The share of denials stays within what the workload allows",
+      requirements: [],
+      met: denied <= sent * allow.deniedShare,
+      expected: percent(allow.deniedShare),
+      observed: `${denied} denied, ${share(denied)}`,
+      basis: "timing",
+      magnitude: denied / sent,
+    }),
+    finding({
+      name: "load.denial-reasons",
+      title: "Denials name a limit as their reason",
+      requirements: ["ERR-429-RATE", "ERR-429-CONC"],
+      met: refused === 0,
+      expected: "429 rate_limit_exceeded or concurrency_limit_exceeded",
+      observed: refused === 0 ? `${denied} denied by a limit` : denialsText(others),
+      basis: "content",
+      magnitude: refused / sent,
+    }),
+    finding({
+      name: "load.failed",
+      title: "Requests get a complete response",
+      requirements: [],
+      met: failed <= sent * allow.failedShare,
+      expected: percent(allow.failedShare),
+      observed: `${failed} failed, ${share(failed)}`,
+      basis: stated > sent * allow.failedShare ? "content" : "timing",
+      magnitude: failed / sent,
+    }),
+    finding({
+      name: "load.dropped",
+      title: "No arrival is dropped at the bound on requests in flight",
+      requirements: [],
+      met: dropped === 0,
+      expected: "0",
+      observed: `${dropped} dropped`,
+      basis: "timing",
+      magnitude: dropped / sent,
+    }),
+  ];
+}
+
+/** `40 401 invalid_api_key, 2 429 without a reason`. */
+function denialsText(denials: JudgedPhase["denials"]): string {
+  const counts = new Map<string, number>();
+  for (const { reason, count } of denials) counts.set(reason, (counts.get(reason) ?? 0) + count);
+  return [...counts]
+    .map(([reason, count]) => `${count} ${/^\d+$/.test(reason) ? `${reason} without a reason` : reason}`)
+    .join(", ");
+}

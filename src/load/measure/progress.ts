@@ -1,0 +1,83 @@
+import type { Histogram } from "../../metrics/index.ts";
+import type { JudgedPhase } from "../../record/index.ts";
+import type { Running } from "../send/send-share.ts";
+import type { HealthBounds } from "./generator-health.ts";
+import type { Tally } from "./tally.ts";
+
+/** Progress of a load run. Rates and quantiles cover the last interval. */
+export interface LoadProgress {
+  readonly run: string;
+  readonly phase: string;
+  readonly elapsedS: number;
+  /** `undefined` if the number of requests ends it. */
+  readonly totalS: number | undefined;
+  /** Approximate time until the run ends; absent if it ends with the phase. */
+  readonly runLeftS?: number | undefined;
+  /** What the run waits for with nothing in flight, and for how long. */
+  readonly waiting?: { readonly what: string; readonly leftS: number } | undefined;
+  readonly inFlight: number;
+  readonly sentPerS: number;
+  readonly admittedPerS: number;
+  /** Totals so far; absent if another engine counts. */
+  readonly counts?: Readonly<Tally["total"]>;
+  /** Total so far. */
+  readonly denied: number;
+  readonly failed: number;
+  /** Absent for an engine that does not report it during the run. */
+  readonly invalid?: number;
+  /** `undefined` if it is only known at the end of the run. */
+  readonly p50Ms: number | undefined;
+  readonly p95Ms: number | undefined;
+  readonly p99Ms: number | undefined;
+}
+
+/** A running phase, for live display. Reading it never blocks the sender. */
+export interface RunningPhase extends Omit<Running, "outcomes"> {
+  readonly outcomes: { readonly close: () => Pick<JudgedPhase, "denials"> };
+  readonly run: string;
+  readonly name: string;
+  /** Start of the run on the clock of `nowUs`. */
+  readonly originUs: number;
+  /** `undefined` if the number of requests ends it. */
+  readonly totalS: number | undefined;
+  /** Limits on the generator's lag. */
+  readonly bounds: HealthBounds;
+  /** Recent delay of the event loops that send it; absent if this thread sends it. */
+  readonly loopDelayP99Ms?: number;
+}
+
+const ms = (histogram: Histogram, share: number): number => histogram.quantileUs(share) / 1_000;
+
+/** Computes progress from the counters of a tally, between calls. */
+export class ProgressMeter {
+  #atS = 0;
+  #sent = 0;
+  #admitted = 0;
+  #latest: Pick<LoadProgress, "p50Ms" | "p95Ms" | "p99Ms"> = { p50Ms: undefined, p95Ms: undefined, p99Ms: undefined };
+
+  read(
+    tally: Pick<Tally, "total" | "running">,
+    now: Pick<LoadProgress, "run" | "phase" | "elapsedS" | "totalS" | "runLeftS" | "waiting" | "inFlight">,
+  ): LoadProgress {
+    const { total, running } = tally;
+    const spanS = Math.max(0.001, now.elapsedS - this.#atS);
+    // A second that has just begun has no data yet: keep the values of the previous one.
+    if (running.count > 0) {
+      this.#latest = { p50Ms: ms(running, 0.5), p95Ms: ms(running, 0.95), p99Ms: ms(running, 0.99) };
+    }
+    const progress = {
+      ...now,
+      sentPerS: Math.max(0, total.sent - this.#sent) / spanS,
+      admittedPerS: Math.max(0, total.admitted - this.#admitted) / spanS,
+      counts: { ...total },
+      denied: total.denied,
+      failed: total.failed,
+      invalid: total.invalid,
+      ...this.#latest,
+    };
+    this.#atS = now.elapsedS;
+    this.#sent = total.sent;
+    this.#admitted = total.admitted;
+    return progress;
+  }
+}

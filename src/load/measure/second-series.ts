@@ -1,0 +1,239 @@
+import { type Heat, HeatGrid, Histogram, type StoredHistogram } from "../../metrics/index.ts";
+import type { LoadSecond } from "../../record/index.ts";
+
+export interface Counts {
+  offered: number;
+  sent: number;
+  admitted: number;
+  denied: number;
+  failed: number;
+  invalid: number;
+  dropped: number;
+}
+
+export const noCounts = (): Counts => ({
+  offered: 0,
+  sent: 0,
+  admitted: 0,
+  denied: 0,
+  failed: 0,
+  invalid: 0,
+  dropped: 0,
+});
+
+interface Second extends Counts {
+  /** Maximum in flight at a send within this second. */
+  peak: number;
+  responseMs: LoadSecond["responseMs"];
+  ttftMs: LoadSecond["ttftMs"];
+  /** Whole histograms, if they are to be merged with others. */
+  response: readonly StoredHistogram[];
+  ttft: readonly StoredHistogram[];
+}
+
+/**
+ * How the per-second maximum in flight is known for merged parts: `shared` was counted by one gauge over all of them; `separate`
+ * by each part for itself, so that their sum is the lowest known upper bound.
+ */
+export type InFlightPeaks = "shared" | "separate";
+
+/** What a worker reports. */
+export interface StoredSeries {
+  readonly seconds: readonly (readonly [index: number, second: Second])[];
+  readonly response: Heat | undefined;
+  readonly ttft: Heat | undefined;
+}
+
+/** A request is counted slightly after its end, when its bytes have been read. */
+const LATE_US = 250_000;
+
+/** Counts and latencies of a phase per second. */
+export class SecondSeries {
+  readonly #seconds = new Map<number, Second>();
+  readonly #running = { response: new Histogram(), ttft: new Histogram(), second: -1 };
+  readonly #heat = { response: new HeatGrid(), ttft: new HeatGrid() };
+  readonly #keep: boolean;
+  /** Seconds that have changed since they were last reported; only if whole histograms are kept. */
+  readonly #changed = new Set<number>();
+  /** Quantiles of merged parts, cached: decoding them is expensive, and the live display reads them every second. */
+  readonly #joined = new WeakMap<readonly StoredHistogram[], LoadSecond["responseMs"]>();
+  #startUs: number;
+
+  /** @param keep whole histograms of each second, to be merged with others. */
+  constructor(startUs: number, keep: boolean) {
+    this.#startUs = startUs;
+    this.#keep = keep;
+  }
+
+  get startUs(): number {
+    return this.#startUs;
+  }
+
+  /** Moves the start, before anything is counted. */
+  beginAt(startUs: number): void {
+    this.#startUs = startUs;
+  }
+
+  count(what: keyof Counts, atUs: number): void {
+    this.#second(atUs)[what]++;
+  }
+
+  /** @param inFlight requests in flight at that time, including this one. */
+  sent(sentUs: number, inFlight: number): void {
+    const second = this.#second(sentUs);
+    second.sent++;
+    if (inFlight > second.peak) second.peak = inFlight;
+  }
+
+  /** Latencies of an admitted request, after its end was counted. @param firstTokenUs 0 if there was none. */
+  admitted(dueUs: number, sentUs: number, firstTokenUs: number, endUs: number): void {
+    this.#running.response.record(endUs - dueUs);
+    this.#heat.response.record(this.#indexOf(endUs), endUs - dueUs);
+    if (firstTokenUs === 0) return;
+    this.#running.ttft.record(firstTokenUs - sentUs);
+    this.#heat.ttft.record(this.#indexOf(firstTokenUs), firstTokenUs - sentUs);
+  }
+
+  /** Response times of the current second, as a whole histogram. */
+  get running(): Histogram {
+    return this.#running.response;
+  }
+
+  #indexOf(atUs: number): number {
+    return Math.max(0, Math.floor((atUs - this.#startUs) / 1_000_000));
+  }
+
+  #second(atUs: number): Second {
+    const index = this.#indexOf(atUs);
+    if (index > this.#running.second) this.#turn(index);
+    if (this.#keep) this.#changed.add(index);
+    return this.#at(index);
+  }
+
+  #at(index: number): Second {
+    const known = this.#seconds.get(index);
+    if (known !== undefined) return known;
+    const made = { ...noCounts(), peak: 0, responseMs: null, ttftMs: null, response: [], ttft: [] };
+    this.#seconds.set(index, made);
+    return made;
+  }
+
+  /** Computes the quantiles of a finished second; requests count in the second in which they end. */
+  #turn(index: number): void {
+    const { response, ttft, second } = this.#running;
+    const closed = this.#seconds.get(second);
+    if (closed !== undefined) {
+      closed.responseMs = quantilesOf(response);
+      closed.ttftMs = quantilesOf(ttft);
+      if (this.#keep) {
+        closed.response = response.count === 0 ? [] : [response.store()];
+        closed.ttft = ttft.count === 0 ? [] : [ttft.store()];
+        this.#changed.add(second);
+      }
+    }
+    response.reset();
+    ttft.reset();
+    this.#running.second = index;
+  }
+
+  /**
+   * @param offsetS seconds from the start of the run to that of the phase.
+   * @returns the seconds in which something happened or was in flight.
+   */
+  close(offsetS: number): LoadSecond[] {
+    this.#turn(this.#running.second + 1);
+    return this.#rows(offsetS, { from: 0, to: Math.max(-1, ...this.#seconds.keys()) });
+  }
+
+  /**
+   * The finished seconds, for live display. Requests that were sent in them but have not ended are missing: a second may change
+   * until the last request sent in it has ended.
+   *
+   * @param from index of the first one to return.
+   */
+  over(offsetS: number, { atUs, from }: { readonly atUs: number; readonly from: number }): LoadSecond[] {
+    return this.#rows(offsetS, { from, to: this.#closeBefore(atUs) - 1 });
+  }
+
+  /** The seconds that have changed since the last call, with their current values. */
+  changes(atUs: number): StoredSeries["seconds"] {
+    this.#closeBefore(atUs);
+    const changed = [...this.#changed].map((index) => [index, { ...this.#at(index) }] as const);
+    this.#changed.clear();
+    return changed;
+  }
+
+  /** Closes the finished seconds. @returns index of the first unfinished one. */
+  #closeBefore(atUs: number): number {
+    const current = this.#indexOf(atUs - LATE_US);
+    if (current > this.#running.second) this.#turn(current);
+    return current;
+  }
+
+  #rows(offsetS: number, { from, to }: { readonly from: number; readonly to: number }): LoadSecond[] {
+    const series: LoadSecond[] = [];
+    // Requests in flight at the start of the second.
+    let carried = 0;
+    for (let index = 0; index <= to; index++) {
+      const second = this.#seconds.get(index);
+      if (index >= from && (second !== undefined || carried > 0))
+        series.push(this.#row(second, offsetS + index, carried));
+      if (second !== undefined)
+        carried += second.sent - second.admitted - second.denied - second.failed - second.invalid;
+    }
+    return series;
+  }
+
+  #row(second: Second | undefined, atS: number, carried: number): LoadSecond {
+    if (second === undefined) return { atS, ...noCounts(), inFlight: carried, responseMs: null, ttftMs: null };
+    const { peak, response, ttft, responseMs, ttftMs, ...counts } = second;
+    return {
+      atS,
+      ...counts,
+      inFlight: Math.max(peak, carried),
+      responseMs: response.length === 0 ? responseMs : this.#quantilesOf(response),
+      ttftMs: ttft.length === 0 ? ttftMs : this.#quantilesOf(ttft),
+    };
+  }
+
+  #quantilesOf(parts: readonly StoredHistogram[]): LoadSecond["responseMs"] {
+    const known = this.#joined.get(parts);
+    if (known !== undefined) return known;
+    const quantiles = quantilesOf(joined(parts));
+    this.#joined.set(parts, quantiles);
+    return quantiles;
+  }
+
+  get heat(): { readonly response: Heat | undefined; readonly ttft: Heat | undefined } {
+    return { response: this.#heat.response.close(), ttft: this.#heat.ttft.close() };
+  }
+
+  store(): StoredSeries {
+    this.#turn(this.#running.second + 1);
+    return { seconds: [...this.#seconds], ...this.heat };
+  }
+
+  merge(other: StoredSeries, peaks: InFlightPeaks): void {
+    for (const [index, second] of other.seconds) {
+      const own = this.#at(index);
+      for (const name of Object.keys(noCounts()) as (keyof Counts)[]) own[name] += second[name];
+      own.peak = peaks === "shared" ? Math.max(own.peak, second.peak) : own.peak + second.peak;
+      if (second.response.length > 0) own.response = [...own.response, ...second.response];
+      if (second.ttft.length > 0) own.ttft = [...own.ttft, ...second.ttft];
+    }
+    if (other.response !== undefined) this.#heat.response.merge(other.response);
+    if (other.ttft !== undefined) this.#heat.ttft.merge(other.ttft);
+  }
+}
+
+function joined(parts: readonly StoredHistogram[]): Histogram {
+  const all = new Histogram();
+  for (const part of parts) all.merge(Histogram.restore(part));
+  return all;
+}
+
+function quantilesOf(histogram: Histogram): LoadSecond["responseMs"] {
+  if (histogram.count === 0) return null;
+  const at = (share: number) => histogram.quantileUs(share) / 1_000;
+  return { p50: at(0.5), p95: at(0.95), p99: at(0.99) };
+}

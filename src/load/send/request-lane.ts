@@ -1,0 +1,143 @@
+import { availableParallelism, loadavg } from "node:os";
+import { endpointUrl } from "../../dialects/index.ts";
+import { nowUs, Sender } from "../../http/load-client/index.ts";
+import type { Target } from "../../target/index.ts";
+import { Tally } from "../measure/tally.ts";
+import type { Arrivals } from "../schedule/schedule.ts";
+import { drive } from "./drive.ts";
+import type { LoadGuard } from "./load-guard.ts";
+import type { RequestOutcome } from "./outcome.ts";
+import { type LoadRequestSpec, prepareRequest } from "./prepared-requests.ts";
+import { reasonReader } from "./read-reason.ts";
+
+/** Times of the served requests in one block of load, microseconds from the send. */
+export interface BlockTimes {
+  readonly responseUs: readonly number[];
+  /** To the first token of a stream. */
+  readonly ttftUs: readonly number[];
+  /** Between the tokens of streams. */
+  readonly gapUs: readonly number[];
+  readonly requests: number;
+  /** The other requests, by how they ended, with counts. */
+  readonly errors: ReadonlyMap<string, RequestOutcome & { readonly count: number }>;
+  /** Events of streams, and the socket reads in which they arrived. */
+  readonly events: number;
+  readonly reads: number;
+  readonly durationS: number;
+}
+
+export interface LaneOptions {
+  readonly target: Target;
+  readonly request: LoadRequestSpec;
+  /** Maximum number of requests in flight. */
+  readonly connections: number;
+  /** Counts what all lanes of a target send. */
+  readonly guard: LoadGuard;
+  /** Stops sending; running requests are awaited. */
+  readonly stop: AbortSignal;
+  /** Stops everything immediately. */
+  readonly abort: AbortSignal;
+}
+
+/**
+ * After sleeping, a process wakes up late and then reads a response late: by 0.1 ms after a millisecond of sleep on virtual
+ * machines, later by up to half a millisecond. One request at a time leaves a core free, so this process does not sleep at all;
+ * with more in flight, or on a busy machine, others need the core, and ticks keep it from sleeping for long.
+ */
+function keepAwake(inFlight: number): Disposable {
+  const cores = availableParallelism();
+  const [busy = 0] = loadavg();
+  if (inFlight > 1 || cores === 1 || busy > cores) {
+    const ticks = setInterval(() => undefined, 1);
+    return { [Symbol.dispose]: () => clearInterval(ticks) };
+  }
+  let turning: NodeJS.Immediate;
+  const turn = () => {
+    turning = setImmediate(turn);
+  };
+  turn();
+  return { [Symbol.dispose]: () => clearImmediate(turning) };
+}
+
+/** Maximum number of gaps kept per block. */
+const MAX_GAPS = 20_000;
+
+/** Open connections to one target, for blocks of one repeated request; all of its times are kept. */
+export class RequestLane implements AsyncDisposable {
+  readonly #options: LaneOptions;
+  readonly #sender: Sender;
+
+  private constructor(options: LaneOptions, sender: Sender) {
+    this.#options = options;
+    this.#sender = sender;
+  }
+
+  static async open(options: LaneOptions): Promise<RequestLane> {
+    const { target, connections, abort } = options;
+    const sender = new Sender({
+      url: endpointUrl(target.baseUrl, options.request.dialect),
+      maxConnections: connections,
+      deadlineMs: target.timeouts.responseMs,
+      idleMs: target.timeouts.idleMs,
+      http: target.http,
+    });
+    const lane = new RequestLane(options, sender);
+    abort.addEventListener("abort", lane.#leave, { once: true });
+    await sender.open(connections);
+    return lane;
+  }
+
+  /** Sends one block. */
+  async run(arrivals: Arrivals, seed: number): Promise<BlockTimes> {
+    const { target, request, guard, stop } = this.#options;
+    const prepared = prepareRequest(target, request);
+    const [responseUs, ttftUs, gapUs]: number[][] = [[], [], []];
+    const errors = new Map<string, RequestOutcome & { readonly count: number }>();
+    let [requests, events, reads] = [0, 0, 0];
+    using _ = keepAwake(this.#options.connections);
+    const { startUs, endUs } = await drive({
+      sender: this.#sender,
+      tally: new Tally(nowUs()),
+      arrivals,
+      seed,
+      prepared: () => prepared,
+      reason: reasonReader(target),
+      guard,
+      signal: AbortSignal.any([stop, guard.signal]),
+      precise: false,
+      onRequest: (exchange, result) => {
+        requests++;
+        if (result.outcome !== "admitted") {
+          const key = `${result.outcome} ${result.what}`;
+          errors.set(key, { ...result, count: (errors.get(key)?.count ?? 0) + 1 });
+          return;
+        }
+        const { sentUs, endUs: endedUs, firstTokenUs, firstEventUs, firstByteUs, scanner } = exchange;
+        responseUs?.push(endedUs - sentUs);
+        if (!request.stream) return;
+        ttftUs?.push((firstTokenUs || firstEventUs || firstByteUs) - sentUs);
+        events += scanner?.events ?? 0;
+        reads += exchange.reads;
+        for (const gap of exchange.gapsUs) if (gapUs !== undefined && gapUs.length < MAX_GAPS) gapUs.push(gap);
+      },
+    });
+    const durationS = (endUs - startUs) / 1_000_000;
+    return {
+      responseUs: responseUs ?? [],
+      ttftUs: ttftUs ?? [],
+      gapUs: gapUs ?? [],
+      requests,
+      errors,
+      events,
+      reads,
+      durationS,
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#options.abort.removeEventListener("abort", this.#leave);
+    await this.#sender[Symbol.asyncDispose]();
+  }
+
+  readonly #leave = () => this.#sender.abortAll();
+}

@@ -1,0 +1,80 @@
+import { InternalError } from "../../core/index.ts";
+import type { Target } from "../../target/index.ts";
+import { maxRequests } from "../schedule/max-requests.ts";
+import { type Arrivals, planOf, type TraceEntry } from "../schedule/schedule.ts";
+import { boundOf } from "../send/send-share.ts";
+import { accountOf } from "../tier/account-of.ts";
+import { type TierLength, tierCost } from "../tier/tier-cost.ts";
+import { longestOf } from "./lengths.ts";
+import { tokensIn } from "./prompt-text.ts";
+import type { RequestClass, Workload } from "./workload.ts";
+
+/** Upper bound on what a workload may send, known before anything is sent. */
+export interface LoadCost {
+  readonly requests: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly peakPerS: number | undefined;
+  readonly inFlight: number;
+  /** `undefined` if the number of requests ends it, not time. */
+  readonly durationS: number | undefined;
+}
+
+/** Output of the requests of a tier run, tokens: long streams and short echoes. */
+const TIER_TOKENS = 60;
+/** Input of a tier run's request, tokens; also what a dialect adds to the words of a prompt. */
+const TIER_INPUT = 40;
+const FRAME_TOKENS = 10;
+
+export function costOf(workload: Workload, target: Target, length: TierLength = "thorough"): LoadCost {
+  const { arrivals, mix, warmupS } = workload;
+  if (workload.tier !== undefined) {
+    const { limits } = accountOf(workload, target);
+    const { requests, durationS, peakPerS } = tierCost(limits, length);
+    return {
+      requests,
+      inputTokens: requests * TIER_INPUT,
+      outputTokens: requests * TIER_TOKENS,
+      peakPerS,
+      inFlight: limits.inFlight + 32,
+      durationS,
+    };
+  }
+  if (arrivals === undefined) throw new InternalError(`${workload.name} has neither arrivals nor a tier`);
+  const plan = planOf(arrivals);
+  const inFlight = boundOf(workload);
+  const requests = maxRequests(workload);
+  const { inputTokens, outputTokens } = meanTokens(arrivals, mix);
+  return {
+    requests,
+    inputTokens: Math.ceil(requests * inputTokens),
+    outputTokens: Math.ceil(requests * outputTokens),
+    peakPerS: plan.peakPerS,
+    inFlight,
+    durationS: plan.durationS === undefined ? undefined : plan.durationS + warmupS,
+  };
+}
+
+/** Mean tokens per request over the classes of the mix and the lines of the trace; for a distribution, its maximum. */
+function meanTokens(arrivals: Arrivals, mix: Workload["mix"]): Pick<LoadCost, "inputTokens" | "outputTokens"> {
+  const weight = mix.reduce((sum, entry) => sum + entry.weight, 0);
+  const mean = (of: (entry: RequestClass) => number) =>
+    mix.reduce((sum, entry) => sum + of(entry) * entry.weight, 0) / weight;
+  const input = mean(({ promptTokens, promptBytes }) =>
+    promptBytes === undefined ? longestOf(promptTokens) : tokensIn(longestOf(promptBytes)),
+  );
+  const output = mean(({ maxTokens }) => longestOf(maxTokens));
+  if (arrivals.kind === "sessions") {
+    const before = (longestOf(arrivals.turns) - 1) / 2;
+    // Mean over the turns: earlier messages are sent again.
+    const context = (arrivals.sharedPrefix?.tokens ?? 0) + before * (input + output);
+    return { inputTokens: context + input + FRAME_TOKENS, outputTokens: output };
+  }
+  const entries = arrivals.kind === "replay" ? arrivals.entries : [{ promptTokens: input, maxTokens: output }];
+  const meanOf = (of: (entry: Pick<TraceEntry, "promptTokens" | "maxTokens">) => number) =>
+    entries.reduce((sum, entry) => sum + of(entry), 0) / entries.length;
+  return {
+    inputTokens: meanOf(({ promptTokens }) => promptTokens) + FRAME_TOKENS,
+    outputTokens: meanOf(({ maxTokens }) => maxTokens),
+  };
+}

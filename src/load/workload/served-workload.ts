@@ -1,0 +1,29 @@
+import { UsageError } from "../../core/index.ts";
+import type { Dialect } from "../../dialects/index.ts";
+import type { Target } from "../../target/index.ts";
+import type { Workload } from "./workload.ts";
+
+/**
+ * A workload without the requests in dialects that the target does not serve, whether from its mix or its trace. A tier run
+ * chooses its requests based on the target.
+ *
+ * @throws UsageError if no requests remain.
+ */
+export function servedWorkload(workload: Workload, { dialects }: Pick<Target, "dialects">): Workload {
+  const { arrivals, tier, name } = workload;
+  if (tier !== undefined) return workload;
+  const isServed = (dialect: Dialect) => dialects.includes(dialect);
+  const served = workload.mix.filter(({ dialect }) => isServed(dialect));
+  const replays = arrivals?.kind === "replay";
+  // A trace line without a dialect uses that of the mix.
+  const entries = replays
+    ? arrivals.entries.filter(({ dialect }) => (dialect === undefined ? served.length > 0 : isServed(dialect)))
+    : [];
+  if (replays ? entries.length === 0 : served.length === 0) {
+    throw new UsageError(`${name} has no request in a dialect that the target serves`, {
+      hint: `The target declares dialects: [${dialects.join(", ")}].`,
+    });
+  }
+  const mix = served.length === 0 ? workload.mix : served;
+  return { ...workload, mix, ...(replays && { arrivals: { ...arrivals, entries } }) };
+}

@@ -1,0 +1,1 @@
+export { type ConformOptions, conform } from "./conform.ts";

@@ -1,0 +1,51 @@
+import { type Instance, type Plan, planOf, type RunKind } from "../../checks/index.ts";
+import type { Workload } from "../../load/index.ts";
+import type { Target } from "../../target/index.ts";
+import type { SendingPlan } from "../control/index.ts";
+import { checkPart, inTurn, sumOf } from "../control/index.ts";
+import { policyParts, policyWorkloads } from "./loads/policy-load.ts";
+import { planTiers, type TierPlan } from "./loads/run-tiers.ts";
+
+/** Everything that a run sends, as known before the first request. */
+export interface RunPlan {
+  readonly checks: Plan;
+  /** `undefined` if the run does not load the tiers. */
+  readonly tiers: TierPlan | undefined;
+  /** Workloads of the policy that are not already among the tiers. */
+  readonly workloads: readonly Workload[];
+  readonly run: RunKind;
+  readonly sending: SendingPlan;
+}
+
+interface RunPlanOptions {
+  readonly instances: readonly Instance[];
+  readonly rounds: number;
+  /** Whether a hook or the embedded gateway can create keys that the target file does not have. */
+  readonly isHooked: boolean;
+  readonly isQuick: boolean;
+  /** Whether the run also loads the tiers. */
+  readonly tiers?: boolean | undefined;
+  /** Names of the workloads of a policy. */
+  readonly load: readonly string[];
+}
+
+/** Plans a run: its checks, the load over the tiers, and the load of its policy. */
+export function planRun(
+  target: Target,
+  { instances, rounds, isHooked, isQuick, tiers: hasTiers, load }: RunPlanOptions,
+): RunPlan {
+  const checksWith = (loadFollows: boolean) =>
+    planOf(instances, target, { hooked: isHooked, rounds, run: { isQuick, loadFollows } });
+  const named = policyWorkloads(load, target);
+  const before = [checkPart(checksWith(true), target), ...policyParts(target, named)];
+  const tiers = hasTiers === true ? planTiers(target, isQuick, before) : undefined;
+  const loadFollows = (tiers?.workloads.length ?? 0) > 0;
+  const workloads = named.filter(({ name }) => !tiers?.workloads.some((tier) => tier.name === name));
+  const checks = checksWith(loadFollows);
+  const sending = inTurn([
+    sumOf([checkPart(checks, target)], false),
+    sumOf(tiers?.parts ?? [], true),
+    sumOf(policyParts(target, workloads), false),
+  ]);
+  return { checks, tiers, workloads, run: { isQuick, loadFollows }, sending };
+}

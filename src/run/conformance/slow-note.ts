@@ -1,0 +1,14 @@
+import type { Traffic } from "../../checks/index.ts";
+import { formatNumber } from "../../core/index.ts";
+import type { RunPlan } from "./plan-run.ts";
+
+/** Slower replies make a run longer than planned, ms. */
+const SLOW_REPLY_MS = 400;
+
+/** How long the checks take with a gateway that replies slowly, and what they use. */
+export function slowNote(replyTimes: Traffic["replyTimes"], checks: RunPlan["checks"]): string | undefined {
+  if (replyTimes.medianMs < SLOW_REPLY_MS) return undefined;
+  const replyS = (replyTimes.medianMs / 1_000).toFixed(1);
+  const tokens = [checks.inputTokens, checks.outputTokens].map((count) => formatNumber(count));
+  return `this gateway takes ${replyS} s for a plain reply: the checks will take about ${replyTimes.durationS(checks)} s and use about ${tokens[0]} input and ${tokens[1]} output tokens`;
+}

@@ -1,0 +1,10 @@
+export { journalStart } from "./journal-start.ts";
+export {
+  type RecordHead,
+  type RunStart,
+  recordHead,
+  recordHeadSchema,
+  runIdOf,
+  targetQualifiers,
+} from "./record-head.ts";
+export { versionDocument } from "./version-document.ts";

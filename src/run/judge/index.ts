@@ -1,0 +1,3 @@
+export { finishLoad, keepLoad } from "./finish-load.ts";
+export { judgeLoad, type SampledExchange } from "./judge-load.ts";
+export { judgeByPolicy, type PolicyStep, policyOfLoad, readBaseline, readPolicy } from "./policy-step.ts";

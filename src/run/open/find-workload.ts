@@ -1,0 +1,25 @@
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { didYouMean, UsageError } from "../../core/index.ts";
+import { loadWorkload, type Workload } from "../../load/index.ts";
+
+/** Tiers and workloads that ship with Gauntlet. */
+const SHIPPED = ["starter", "growth", "scale", "own", "peak", "soak", "stress"];
+
+/** A workload by the name of a shipped one, or by its path. */
+export function findWorkload(name: string): Workload {
+  const shipped = /^[a-z]+$/.test(name) ? shippedWorkload(name) : undefined;
+  // A bare word that is not a file is a mistyped name.
+  if (shipped === undefined && /^[\w-]+$/.test(name) && !existsSync(name)) {
+    throw new UsageError(`no tier, shipped workload or file is named "${name}"`, {
+      hint: `${didYouMean(name, SHIPPED)}Shipped are ${SHIPPED.join(", ")}; your own workloads are YAML files.`,
+    });
+  }
+  return loadWorkload(shipped ?? name);
+}
+
+/** The folder of shipped workloads is at the same depth relative to the source and to the build. */
+function shippedWorkload(name: string): string | undefined {
+  const path = fileURLToPath(new URL(`../../../suites/throughput/${name}.yaml`, import.meta.url));
+  return existsSync(path) ? path : undefined;
+}

@@ -1,0 +1,13 @@
+export { accountByName } from "./account-by-name.ts";
+export { findWorkload } from "./find-workload.ts";
+export { lastFailed, latestReport } from "./latest-run.ts";
+export { openFolder } from "./open-folder.ts";
+export {
+  defaultFolder,
+  mainFile,
+  type OpenTarget,
+  openTarget,
+  type TargetOptions,
+  targetFileOf,
+} from "./open-target.ts";
+export { type Build, startBuild } from "./start-build.ts";

@@ -1,0 +1,6 @@
+export { type Advice, adviceLine, listAdvice, modelAdvice } from "./advice.ts";
+export { dialectAdvice } from "./dialect-advice.ts";
+export { describeResponse, headerHint } from "./gateway-message.ts";
+export { fillModels, loadTargetOf } from "./load-target-models.ts";
+export { listedModels, listModels, modelsToTry, prepare, requestModelList, unreachable } from "./preflight.ts";
+export { assertKeysAccepted } from "./wrong-key.ts";

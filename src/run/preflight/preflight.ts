@@ -1,0 +1,142 @@
+import type { RequestSpec, Response, Traffic } from "../../checks/index.ts";
+import { ConfigError, isObject, member, UnreachableError, unreachableError } from "../../core/index.ts";
+import { likeliestFirst, listEntries } from "../../dialects/index.ts";
+import { type Advice, listAdvice, modelAdvice } from "./advice.ts";
+import { describeResponse } from "./gateway-message.ts";
+import { assertKeyAccepted, rejectedKeyAdvice } from "./wrong-key.ts";
+
+/**
+ * Makes sure that a gateway responds before anything is judged, and finds the plain model when the target does not name one:
+ * taken verbatim from the list (CLIENT-1).
+ *
+ * @param advise receives suspected mistakes in the target file: the run continues, because the gateway may be wrong instead.
+ * @throws UnreachableError when no HTTP response arrives, or only a proxy's response that its backend is down.
+ * @throws ConfigError if the target is not a gateway, or rejects the key.
+ */
+export async function prepare(traffic: Traffic, advise?: (advice: Advice) => void): Promise<Traffic> {
+  const { target } = traffic;
+  const list = await listModels(traffic);
+  await assertIsGateway(traffic, list);
+  await assertKeyAccepted(traffic);
+  const dropped = await traffic.fixtures.dropRejectedKeys();
+  if (advise !== undefined) {
+    for (const [name, rejection] of dropped) advise(rejectedKeyAdvice(name, rejection));
+    for (const advice of [listAdvice(target, list) ?? [], modelAdvice(target, listedModels(list))].flat())
+      advise(advice);
+  }
+  return traffic;
+}
+
+/**
+ * Makes sure that the target is a gateway at all: a verdict about a web server or a wrong path is meaningless. One of three
+ * responses that only a gateway gives is enough, however wrong the others are.
+ */
+async function assertIsGateway(traffic: Traffic, list: Response): Promise<void> {
+  if (isOfGateway(list)) return;
+  const { target } = traffic;
+  const seen = [list];
+  for (const endpoint of target.dialects) {
+    const isNamed = target.models[endpoint].plain !== undefined;
+    const request: RequestSpec = {
+      intent: "either",
+      repeats: false,
+      maxTokens: 8,
+      ...(!isNamed && { model: { id: "gauntlet" } }),
+    };
+    const response = await traffic.send(request, { endpoint, mode: "non-streaming" });
+    // Clients of the messages dialect append the version to a bare host: such a response says nothing about this base URL.
+    const isBelow = response.exchange.request.url.startsWith(`${target.baseUrl.replace(/\/$/, "")}/${PATHS[endpoint]}`);
+    if (isBelow && isOfGateway(response)) return;
+    seen.push(response);
+  }
+  if (list.status === undefined) throw unreachable(target.baseUrl, list);
+  const advice = listAdvice(target, list);
+  // Parts come from the target: control characters are replaced.
+  const clean = (text: string) => text.replace(/\p{Cc}+/gu, " ");
+  const hint = clean(advice === undefined ? "Check baseUrl." : `${advice.cause}. ${advice.next}`);
+  const what = clean(seen.map(shown).join("; "));
+  const isDown = seen.every(({ status = 0 }) => status === 502 || status === 503 || status === 504);
+  if (isDown) throw new UnreachableError(`${target.baseUrl} is not up: ${what}`, { hint });
+  const message = `${target.baseUrl} does not look like a model gateway: ${what}`;
+  throw new ConfigError([{ file: target.source, path: "baseUrl", message, hint }]);
+}
+
+const PATHS = { models: "models", chat: "chat/completions", messages: "messages" } as const;
+
+/** A response in a few words, with its body type if that is the most informative part. */
+function shown(response: Response): string {
+  const { endpoint } = response.requested;
+  const type = response.header("content-type")?.split(";")[0]?.trim();
+  const what =
+    response.json === undefined && type !== undefined
+      ? `${response.summary}, ${type.slice(0, 60)}`
+      : describeResponse(response);
+  return `/${PATHS[endpoint]} responds with ${what}`;
+}
+
+/** Whether only a gateway responds like this: a list, a reply, or a machine-readable error. */
+function isOfGateway(response: Response): boolean {
+  const { status = 0, json } = response;
+  if (response.admitted) return Array.isArray(member(json, "data")) || response.reply.parts !== undefined;
+  const { reason } = response;
+  // Frameworks also send JSON errors for unknown paths and methods; only an unknown model counts here.
+  if (status === 404 || status === 405)
+    return /\bmodel\b|model_/i.test(`${reason} ${JSON.stringify(member(json, "error"))}`);
+  return (
+    reason !== undefined ||
+    member(json, "error") !== undefined ||
+    (status < 500 && member(json, "message") !== undefined) ||
+    (isObject(json) && (status === 401 || status === 403))
+  );
+}
+
+/** Requests the model list. */
+export function requestModelList(traffic: Traffic): Promise<Response> {
+  return traffic.send({ endpoint: "models" }, { endpoint: "models", mode: "non-streaming" });
+}
+
+/**
+ * Requests the model list, and names the models that the target file leaves open.
+ *
+ * @throws UnreachableError if nothing arrives. The caller judges malformed responses.
+ */
+export async function listModels(traffic: Traffic): Promise<Response> {
+  const list = await requestModelList(traffic);
+  if (list.status === undefined && !isMalformed(list)) throw unreachable(traffic.target.baseUrl, list);
+  await traffic.fillModels(modelsToTry(list));
+  return list;
+}
+
+/** Whether the response is not valid HTTP/1.1. Other responses of the gateway may be well-formed, and are judged. */
+function isMalformed({ exchange }: Response): boolean {
+  return exchange.ending.kind === "protocol-error";
+}
+
+/** Maximum number of ids read from a list. */
+const MAX_MODELS = 100_000;
+const MAX_ID_CHARACTERS = 256;
+
+/** An id that can be requested: every request repeats it, so an id of megabytes would be sent a thousand times. */
+export function isModelId(id: unknown): id is string {
+  return typeof id === "string" && id !== "" && id.length <= MAX_ID_CHARACTERS && !/\p{Cc}/u.test(id);
+}
+
+/** Ids of a model list; empty when the response is not one. */
+export function listedModels(list: Response): string[] {
+  return idsOf(listEntries(list.json));
+}
+
+/** The same, those most likely to serve chat first. */
+export function modelsToTry(list: Response): string[] {
+  return idsOf(likeliestFirst(listEntries(list.json).slice(0, MAX_MODELS)));
+}
+
+function idsOf(entries: readonly unknown[]): string[] {
+  const ids = entries.map((entry) => member(entry, "id"));
+  return ids.filter(isModelId).slice(0, MAX_MODELS);
+}
+
+export function unreachable(baseUrl: string, { exchange }: Response): UnreachableError {
+  const { kind, detail } = exchange.ending;
+  return unreachableError(baseUrl, `${kind}: ${detail ?? ""}`);
+}

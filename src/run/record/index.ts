@@ -1,0 +1,10 @@
+export { composeFrom, composeRecord } from "./compose-record.ts";
+export { isExchangeLine } from "./exchange-line.ts";
+export { keepRecord } from "./keep-record.ts";
+export { LOAD_DISCARDED, recoverLoad } from "./recover-load.ts";
+export { readOrRecover } from "./recover-record.ts";
+export { openResultFolder } from "./result-folder.ts";
+export { settle, unscoredRequirements } from "./settle-results.ts";
+export { truncatedFile } from "./truncated-file.ts";
+export { withVerdict } from "./verdict-text.ts";
+export { evidenceOf, openSource, writeReports } from "./write-reports.ts";

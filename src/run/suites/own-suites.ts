@@ -1,0 +1,91 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { CHECKS, QUICK_INSTANCES } from "../../../suites/index.ts";
+import { type Check, type Instance, suiteOf, waitSOf } from "../../checks/index.ts";
+import { isObject, messageOf, UsageError } from "../../core/index.ts";
+import { describeSuiteError, placeOfText } from "./suite-error.ts";
+
+const CHOSEN: ReadonlySet<string> = new Set(QUICK_INSTANCES);
+
+const QUICK = { isQuick: true, loadFollows: false };
+
+/** Whether an instance is part of a quick run: one of the quick set, or a custom check that does not wait. */
+export function isQuick({ id, check }: Instance): boolean {
+  if (CHECKS.includes(check)) return CHOSEN.has(id);
+  return waitSOf(check, QUICK) === 0;
+}
+
+/**
+ * The built-in checks, and those of custom suites: modules whose default export is a list of checks made with `defineCheck` and
+ * `defineInvariant`.
+ *
+ * @throws UsageError when a module cannot be loaded, exports no checks, or reuses the id of an existing check.
+ */
+export async function checksWith(files: readonly string[]): Promise<readonly Check[]> {
+  const checks = [...CHECKS];
+  for (const file of files) {
+    const path = resolve(file);
+    for (const check of await loadSuite(file, path)) {
+      const { id } = check;
+      const place = () => placeOfText(path, `"${id}"`);
+      if (CHECKS.some((builtIn) => suiteOf(builtIn.id) === suiteOf(id))) {
+        throw new UsageError(`${place()}: "${suiteOf(id)}" is a built-in suite`, {
+          hint: "Begin the ids with your own name.",
+        });
+      }
+      if (checks.some((known) => known.id === id)) {
+        throw new UsageError(`${place()}: duplicate check id "${id}"`, { hint: "Give each check its own id." });
+      }
+      checks.push(check);
+    }
+  }
+  return checks;
+}
+
+async function loadSuite(file: string, path: string): Promise<readonly Check[]> {
+  if (!existsSync(path)) throw new UsageError(`--suite: there is no file ${file}`);
+  let module: unknown;
+  try {
+    module = /\.[cm]?ts$/.test(path) ? await importTypeScript(path) : await import(pathToFileURL(path).href);
+  } catch (error) {
+    throw new UsageError(`the suite ${file} cannot be loaded: ${await describeSuiteError(error, path)}`, {
+      hint: /^Cannot find \w+ 'gateway-gauntlet'/.test(messageOf(error)) ? INSTALL : undefined,
+      cause: error,
+    });
+  }
+  const checks = isObject(module) ? module["default"] : (module as { default?: unknown } | undefined)?.default;
+  if (Array.isArray(checks) && checks.length > 0 && checks.every(isCheck)) return checks;
+  throw new UsageError(`${placeOfText(path, /^export default/m)} is not a suite: ${defectOf(checks)}`, {
+    hint: "Create the checks with defineCheck or defineInvariant.",
+  });
+}
+
+const INSTALL =
+  "Install Gauntlet's tarball in the suite's project: npm install --save-dev ./gateway-gauntlet-*.tgz (never by its name).";
+
+/** What is wrong with the default export of a suite. */
+function defectOf(checks: unknown): string {
+  const rule = "its default export must be a list of checks";
+  if (!Array.isArray(checks))
+    return `${rule}, but it is ${checks === undefined ? "missing" : `of type ${typeof checks}`}`;
+  if (checks.length === 0) return `${rule}, but it is empty`;
+  const index = checks.findIndex((check) => !isCheck(check));
+  return `${rule}, but element ${index + 1} is not a check`;
+}
+
+function isCheck(value: unknown): value is Check {
+  return (
+    isObject(value) &&
+    (value["kind"] === "sending" || value["kind"] === "invariant") &&
+    typeof value["id"] === "string" &&
+    typeof value["judge"] === "function" &&
+    Array.isArray(value["covers"])
+  );
+}
+
+/** Node reads TypeScript only from 22.18 on, and `import` in a .ts file only if package.json does not say "commonjs". */
+async function importTypeScript(path: string): Promise<unknown> {
+  const { createJiti } = await import("jiti");
+  return createJiti(import.meta.url).import(path);
+}

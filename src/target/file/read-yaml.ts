@@ -1,0 +1,203 @@
+import { readFileSync } from "node:fs";
+import { type Document, isMap, isPair, isScalar, LineCounter, parseDocument } from "yaml";
+import type * as z from "zod";
+import { ConfigError, type ConfigProblem, fileProblem, maskLikely, nearestOf } from "../../core/index.ts";
+
+export interface YamlDocument<T> {
+  readonly value: T;
+  /** The file as written, before defaults. */
+  readonly written: unknown;
+  /** Position of a path of the document in the text. */
+  place(path: readonly PropertyKey[]): { readonly line: number; readonly column: number } | undefined;
+}
+
+/** Reads a file given by the operator. @throws ConfigError with the hint when it cannot be read. */
+export function readText(path: string, hint?: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    const message = `cannot be read: ${fileProblem(error)}.`;
+    throw new ConfigError([{ file: path, path: "", message }], { hint, cause: error });
+  }
+}
+
+/**
+ * Parses a YAML (or JSON) text with a schema.
+ *
+ * @param file name for messages.
+ * @throws ConfigError with every problem: line, column, path, what was expected. Received values are never quoted, because a
+ * key that was pasted into the wrong place would end up in a log.
+ */
+export function readYaml<T>(text: string, file: string, schema: z.ZodType<T>): YamlDocument<T> {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: "error" });
+  if (document.errors.length > 0) {
+    throw new ConfigError(
+      document.errors.map((error) => {
+        const { line, col } = lines.linePos(error.pos[0]);
+        return { file, line, column: col, path: "", message: `not valid YAML: ${error.message}.` };
+      }),
+    );
+  }
+  const place = (path: readonly PropertyKey[]) => {
+    const offset = offsetOf(document.contents, path);
+    if (offset === undefined) return undefined;
+    const { line, col } = lines.linePos(offset);
+    return { line, column: col };
+  };
+  const written = plainValueOf(document, file);
+  const exists = (path: readonly PropertyKey[]) => document.hasIn(path);
+  const result = schema.safeParse(written);
+  if (result.success) return { value: result.data, written, place };
+  throw new ConfigError(result.error.issues.flatMap((issue) => problemsOf(issue, { file, place, exists, schema })));
+}
+
+/** @throws ConfigError for aliases that are undefined, circular, or so frequent that they expand to gigabytes. */
+function plainValueOf(document: Document, file: string): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 100 });
+  } catch (error) {
+    throw new ConfigError([{ file, path: "", message: "an alias (*) refers to nothing, or to too much." }], {
+      cause: error,
+    });
+  }
+}
+
+/** Offset of the node at a path, or of its nearest existing parent; for a member, of its name. */
+function offsetOf(root: unknown, path: readonly PropertyKey[]): number | undefined {
+  let node = root;
+  let offset = rangeStart(node);
+  for (const step of path) {
+    if (!hasGet(node)) return offset;
+    const parent = node;
+    node = parent.get(step, true);
+    if (isMap(parent)) {
+      const pair = parent.items.find((item) => isPair(item) && isScalar(item.key) && item.key.value === step);
+      if (pair === undefined) return offset;
+      offset = rangeStart(pair.key) ?? offset;
+    } else {
+      offset = rangeStart(node) ?? offset;
+    }
+  }
+  return offset;
+}
+
+function hasGet(node: unknown): node is { get(key: unknown, keepScalar: boolean): unknown } {
+  return typeof node === "object" && node !== null && "get" in node;
+}
+
+function rangeStart(node: unknown): number | undefined {
+  if (typeof node !== "object" || node === null || !("range" in node) || !Array.isArray(node.range)) return undefined;
+  return typeof node.range[0] === "number" ? node.range[0] : undefined;
+}
+
+interface ProblemContext {
+  readonly file: string;
+  readonly place: (path: readonly PropertyKey[]) => { line: number; column: number } | undefined;
+  /** Whether the document has a value at a path. */
+  readonly exists: (path: readonly PropertyKey[]) => boolean;
+  readonly schema: unknown;
+}
+
+type Issue = z.core.$ZodIssue;
+
+function problemsOf(issue: Issue, context: ProblemContext): ConfigProblem[] {
+  const { file, place } = context;
+  const at = (path: readonly PropertyKey[], message: string, hint?: string): ConfigProblem => ({
+    file,
+    ...place(path),
+    path: maskLikely(path.map(String).join(".")),
+    message,
+    hint,
+  });
+  if (issue.code === "unrecognized_keys") {
+    const known = knownMembers(context.schema, issue.path);
+    // A key pasted into the wrong place may look like a field name.
+    return issue.keys.map((name) =>
+      at([...issue.path, name], `unknown field "${maskLikely(name)}".`, suggestion(name, known)),
+    );
+  }
+  // What distinguishes the alternatives has another value, or none. Zod's types do not declare the valid ones.
+  if (issue.code === "invalid_union" && "options" in issue && Array.isArray(issue.options)) {
+    const missing = context.exists(issue.path) ? "" : "is missing; ";
+    return [at(issue.path, `${missing}expected ${inWords(issue.options)}.`)];
+  }
+  if (issue.code === "invalid_union") {
+    const inner = issue.errors
+      .flat()
+      .flatMap((nested) => problemsOf({ ...nested, path: [...issue.path, ...nested.path] }, context));
+    const deepest = inner.filter((problem) => problem.path.length > issue.path.map(String).join(".").length);
+    // The intended alternative is the one that matched furthest.
+    if (deepest.length > 0) return deepest;
+    return [at(issue.path, `${inner.map((problem) => problem.message.replace(/\.$/, "")).join(", or ")}.`)];
+  }
+  if (issue.code === "invalid_type" && !context.exists(issue.path)) {
+    return [at(issue.path, `is missing; expected ${issue.expected}.`)];
+  }
+  return [at(issue.path, `${describe(issue)}.`)];
+}
+
+/** `"constant" or "poisson"`. */
+const inWords = (values: readonly unknown[]): string => values.map((value) => JSON.stringify(value)).join(" or ");
+
+function describe(issue: Issue): string {
+  switch (issue.code) {
+    case "invalid_type":
+      return `expected ${issue.expected}`;
+    case "invalid_value":
+      return `expected ${inWords(issue.values)}`;
+    case "too_small":
+      return issue.minimum === 1 && issue.origin === "string"
+        ? "must not be empty"
+        : `must be at least ${issue.inclusive === false ? "more than " : ""}${issue.minimum}`;
+    default:
+      return issue.message;
+  }
+}
+
+/** Names of the members that an object schema allows at a path. */
+function knownMembers(schema: unknown, path: readonly PropertyKey[]): string[] {
+  let nodes = [schema];
+  for (const step of path) nodes = nodes.flatMap((node) => children(node, step));
+  return nodes.flatMap(unwrap).flatMap((node) => [...Object.keys(shapeOf(node) ?? {}), ...recordNames(node)]);
+}
+
+function children(node: unknown, step: PropertyKey): unknown[] {
+  return unwrap(node).flatMap((inner) => {
+    const shape = shapeOf(inner);
+    if (shape !== undefined) return step in shape ? [shape[step as string]] : [];
+    const element = defOf(inner)?.["element"] ?? defOf(inner)?.["valueType"];
+    return element === undefined ? [] : [element];
+  });
+}
+
+/** Unwraps `optional` and unions. */
+function unwrap(node: unknown): unknown[] {
+  const def = defOf(node);
+  if (def === undefined) return [];
+  if (def["innerType"] !== undefined) return unwrap(def["innerType"]);
+  if (Array.isArray(def["options"])) return def["options"].flatMap(unwrap);
+  return [node];
+}
+
+function defOf(node: unknown): Record<string, unknown> | undefined {
+  if (typeof node !== "object" || node === null || !("def" in node)) return undefined;
+  return node.def as Record<string, unknown>;
+}
+
+/** Names that a record with a closed set of names allows. */
+function recordNames(node: unknown): string[] {
+  const entries = defOf(defOf(node)?.["keyType"])?.["entries"];
+  return typeof entries === "object" && entries !== null ? Object.keys(entries) : [];
+}
+
+function shapeOf(node: unknown): Record<string, unknown> | undefined {
+  const shape = defOf(node)?.["shape"];
+  return typeof shape === "object" && shape !== null ? (shape as Record<string, unknown>) : undefined;
+}
+
+function suggestion(name: string, known: readonly string[]): string | undefined {
+  if (known.length === 0) return undefined;
+  const nearest = nearestOf(name, known);
+  return nearest !== undefined ? `Did you mean "${nearest}"?` : `Known here: ${known.join(", ")}.`;
+}

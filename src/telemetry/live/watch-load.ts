@@ -1,0 +1,112 @@
+import { VERSION } from "../../core/index.ts";
+import type { Redactor } from "../../http/recorder/index.ts";
+import type { LoadsContext } from "../../load/index.ts";
+import type { Target } from "../../target/index.ts";
+import { EventStream, type RunEnd } from "./event-stream.ts";
+import { LiveFeed } from "./live-feed.ts";
+import { type LocalServer, type Route, startLocalServer } from "./local-server.ts";
+import type { OtlpExporter } from "./otlp-exporter.ts";
+import type { WatchOptions } from "./watch-options.ts";
+
+export interface Watched {
+  readonly target: Pick<Target, "name" | "baseUrl">;
+  readonly redactor: Redactor;
+  /** Receives the address where the run can be watched. */
+  readonly onNotice: (text: string) => void;
+}
+
+/** Publishes a running load; the run never waits for its viewers. */
+export interface Watch extends AsyncDisposable {
+  /** Adds our listeners to an existing one. */
+  readonly listeners: (other: Pick<LoadsContext, "onPhase">) => Pick<LoadsContext, "onRunning" | "onPhase" | "onSpan">;
+  /** Records how the run ended; clients are notified on disposal. */
+  readonly finish: (end: Pick<RunEnd, "exitCode" | "headline">, folder: string) => void;
+}
+
+/** @throws UsageError when a port is taken. */
+export async function watchLoad(options: WatchOptions, { target, redactor, onNotice }: Watched): Promise<Watch> {
+  const events = new EventStream((id) => feed.since(id));
+  const feed = new LiveFeed({ target: target.name, redactor, onUpdate: (update) => events.send(update) });
+  const servers: LocalServer[] = [];
+  let exporter: OtlpExporter | undefined;
+  let end: RunEnd | undefined;
+  const close = async () => {
+    feed[Symbol.dispose]();
+    events.end(end);
+    await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()));
+    const failure = await exporter?.close();
+    if (failure !== undefined) onNotice(`OTLP: ${failure}`);
+  };
+  try {
+    if (options.otlp !== undefined) {
+      const source = { target: target.name, baseUrl: target.baseUrl, version: VERSION };
+      const module = await import("./otlp-exporter.ts");
+      exporter = new module.OtlpExporter({ url: options.otlp, source, phases: feed.phases });
+      await exporter.open();
+    }
+    if (options.live === true) {
+      const server = await startLocalServer({
+        port: options.livePort ?? 0,
+        option: "--live-port",
+        routes: await pageRoutes(events),
+      });
+      servers.push(server);
+      onNotice(`live: ${server.origin}/`);
+    }
+    if (options.metricsPort !== undefined) {
+      const routes = new Map([["/metrics", await metricsRoute(target.name, feed)]]);
+      const server = await startLocalServer({ port: options.metricsPort, option: "--metrics-port", routes });
+      servers.push(server);
+      onNotice(`Prometheus metrics: ${server.origin}/metrics`);
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    listeners: ({ onPhase }) => ({
+      onRunning: (phase) => feed.start(phase),
+      onSpan: exporter && ((span) => exporter.span(span)),
+      onPhase: (run, phase) => {
+        onPhase(run, phase);
+        feed.ended(run, phase);
+      },
+    }),
+    finish: ({ exitCode, headline }, folder) => {
+      end = { exitCode, headline, folder };
+    },
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** The page is loaded only for runs that show it: only the bundle contains its script. */
+async function pageRoutes(events: EventStream): Promise<ReadonlyMap<string, Route>> {
+  const { PAGE } = await import("./page.ts");
+  const files = [...PAGE].map(([path, { type, text }]): [string, Route] => [
+    path,
+    (_request, response) => {
+      response.writeHead(200, { "content-type": type });
+      response.end(text);
+    },
+  ]);
+  return new Map<string, Route>([...files, ["/events", (request, response) => events.open(request, response)]]);
+}
+
+/** Counters at the time of the scrape. */
+async function metricsRoute(target: string, feed: LiveFeed): Promise<Route> {
+  const { prometheusMetrics } = await import("./prometheus-metrics.ts");
+  return async (_request, response) => {
+    const phases = feed.phases.map(({ running: { run, name, tally, sender }, ended }) => ({
+      run,
+      phase: name,
+      counts: tally.total,
+      inFlight: ended === undefined ? sender.inFlight : 0,
+      connections: ended?.connections ?? sender.opened,
+      lag: tally.lag,
+      classes: [...tally.classes],
+    }));
+    const registry = prometheusMetrics({ target, phases, loopDelayP99Ms: feed.loopDelayP99Ms });
+    response.writeHead(200, { "content-type": registry.contentType });
+    response.end(await registry.metrics());
+  };
+}

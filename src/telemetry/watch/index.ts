@@ -1,0 +1,2 @@
+export { openTargetWatch, type TargetWatchOptions } from "./open-watch.ts";
+export { ProcessWatch } from "./process-tree.ts";

@@ -1,0 +1,57 @@
+import { formatNumber } from "../../core/index.ts";
+import type { OnProgress, ProgressEvent } from "../../run/control/index.ts";
+
+type LoadProgress = Extract<ProgressEvent, { readonly kind: "load" }>["progress"];
+
+/** Interval of lines without a terminal: logs must not fill up with progress. */
+const PLAIN_EVERY_MS = 10_000;
+
+/** Progress without a terminal: one line per event, and at intervals the overall progress. */
+export function plainProgress(write: (text: string) => void): OnProgress {
+  const loads = new Map<string, LoadProgress>();
+  let checksShownMs = 0;
+  let loadShownMs = Date.now();
+  return (event) => {
+    if (event.kind === "checks") {
+      const { done, total, what, unit = "check instances" } = event;
+      if (done > 0 && Date.now() - checksShownMs < PLAIN_EVERY_MS) return;
+      checksShownMs = Date.now();
+      write(done === 0 ? `gauntlet: ${total} ${unit}\n` : `gauntlet: ${done} of ${total} ${unit} done (${what})\n`);
+    } else if (event.kind === "load") {
+      loads.set(event.progress.run, event.progress);
+      if (Date.now() - loadShownMs < PLAIN_EVERY_MS) return;
+      loadShownMs = Date.now();
+      write(`gauntlet: ${[...loads.values()].map(describe).join("  |  ")}\n`);
+    } else if (event.kind === "note" || event.kind === "notice" || event.kind === "suite") {
+      // After a note, another load may follow.
+      if (event.kind === "note") loads.clear();
+      write(`gauntlet: ${event.text}\n`);
+    }
+  };
+}
+
+function describe(progress: LoadProgress): string {
+  const {
+    run,
+    phase,
+    elapsedS,
+    totalS,
+    inFlight,
+    sentPerS,
+    admittedPerS,
+    denied,
+    failed,
+    invalid = 0,
+    p50Ms,
+  } = progress;
+  const left = totalS === undefined ? "" : `, ${Math.max(0, Math.ceil(totalS - elapsedS))} s left`;
+  const trouble = [
+    ...(denied === 0 ? [] : [`, ${formatNumber(denied)} denied`]),
+    ...(failed === 0 ? [] : [`, ${formatNumber(failed)} failed`]),
+    ...(invalid === 0 ? [] : [`, ${formatNumber(invalid)} invalid`]),
+  ].join("");
+  // No p99: of the few requests of one second, it is the slowest one, and the table at the end may have to omit it.
+  const latency = p50Ms === undefined ? "" : `, p50 ${formatNumber(p50Ms)} ms`;
+  const rates = `${formatNumber(sentPerS)}/s sent, ${formatNumber(admittedPerS)}/s admitted`;
+  return `${phase === run ? run : `${run} ${phase}`}: ${rates}, ${formatNumber(inFlight)} in flight${latency}${trouble}${left}`;
+}

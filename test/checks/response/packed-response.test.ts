@@ -1,0 +1,82 @@
+import { describe, expect, test } from "vitest";
+import { Response, ResponsePacker } from "../../../src/checks/index.ts";
+import type { Exchange } from "../../../src/http/recorder/index.ts";
+
+const RULES = { reasonHeader: "x-service-error-code", actionHeader: "x-service-action" };
+
+function responseWith(text: string, { type = "application/json", status = 200 } = {}): Response {
+  const bytes = Buffer.byteLength(text);
+  const exchange: Exchange = {
+    id: "x00001",
+    startedAtMs: 0,
+    request: { method: "POST", url: "http://g/v1/chat/completions", headers: [["A", "b"]], body: "{}", bodyBytes: 2 },
+    key: "valid",
+    connection: { id: "c1", earlier: 0 },
+    timeline: { dueUs: 0, sentUs: 1, firstByteUs: 2, headersUs: 3, endUs: 4 },
+    response: {
+      status,
+      headers: [
+        ["Content-Type", type],
+        ["X-Service-Error-Code", "key_revoked"],
+      ],
+      interim: [],
+      trailers: [],
+      body: {
+        text,
+        base64: undefined,
+        bytes,
+        receivedBytes: bytes,
+        reads: 1,
+        pieces: [[3, bytes]],
+        decodeError: undefined,
+      },
+    },
+    ending: { kind: "complete" },
+    ownLagMs: 0,
+    afterwards: undefined,
+    redactions: [],
+  };
+  return new Response(exchange, { endpoint: "chat", mode: "non-streaming", intent: "good", account: "a" }, RULES);
+}
+
+const LONG = "word ".repeat(2_000);
+const REPLY = JSON.stringify({ choices: [{ message: { content: LONG } }], usage: { prompt_tokens: 1 } });
+const EVENTS = `data: ${JSON.stringify({ choices: [{ delta: { content: LONG } }] })}\n\ndata: [DONE]\n\n`;
+
+/** Everything that a judge can read. */
+const readings = (response: Response) => ({
+  exchange: response.exchange,
+  facts: [response.status, response.admitted, response.streamed, response.reason, response.summary, response.complete],
+  text: response.text,
+  json: response.json,
+  reply: response.reply,
+  stream: response.stream,
+  error: response.error,
+  replyText: response.replyText,
+});
+
+describe("a packed response", () => {
+  test.each([
+    ["a reply", REPLY, {}],
+    ["a stream", EVENTS, { type: "text/event-stream" }],
+    ["a denial", JSON.stringify({ error: { message: LONG } }), { status: 401 }],
+  ])("reads as before, even if many others were read meanwhile: %s", (_what, text, options) => {
+    const packer = new ResponsePacker();
+    const before = readings(responseWith(text, options));
+    const packed = Array.from({ length: 40 }, () => responseWith(text, options));
+    for (const response of packed) response.pack(packer);
+    for (const round of [1, 2])
+      for (const response of packed) expect(readings(response), `round ${round}`).toEqual(before);
+  });
+
+  test("drops old readings, and keeps the latest ones", () => {
+    const packer = new ResponsePacker();
+    const packed = Array.from({ length: 40 }, () => responseWith(REPLY));
+    const unpacked = packed.map(({ json }) => json);
+    for (const response of packed) response.pack(packer);
+    const first = packed.map(({ json }) => json);
+    expect(first.every((json, at) => json !== unpacked[at])).toBe(true);
+    expect(packed.at(-1)?.json).toBe(first.at(-1));
+    expect(packed[0]?.json).not.toBe(first[0]);
+  });
+});

@@ -1,0 +1,106 @@
+import pc from "picocolors";
+import { describe, expect, test } from "vitest";
+import { RATE, renderCapacity } from "../../../src/commands/capacity/text.ts";
+import type { Capacity, CapacityStep } from "../../../src/load/index.ts";
+
+type Binds = CapacityStep["binds"];
+
+/** A level of the search: met, unless something binds. */
+function step(level: number, binds: Binds = "nothing", why = ""): CapacityStep {
+  const met = binds === "nothing";
+  const point = { level, durationS: 75, met, admittedPerS: level, admittedPerSInterval: null, figures: [] };
+  const outcomes = [{ clause: "response_ms p99 < 500", met, sure: true, observed: "210.4 ms" }];
+  return { level, met, durationS: 75, admittedPerS: level, outcomes, binds, why, point };
+}
+
+/** A search that held a level, and found the next one to be beyond what binds. */
+function found(level: number, binds: Binds, overrides: Partial<Capacity> = {}): Capacity {
+  const held = step(level);
+  const beyond = binds === "nothing" ? undefined : step(level * 2, binds, "missed");
+  const steps = beyond === undefined ? [held] : [held, beyond];
+  return { best: held, beyond, steps, frontier: [], held, binds, confidence: "high", cut: null, ...overrides };
+}
+
+function textOf(capacity: Capacity, head: { readonly name?: string; readonly signal?: string } = {}): string {
+  const { name = RATE, signal } = head;
+  const rest = { objective: "response_ms p99 < 500", exitCode: 0, budget: 4_000, signal, report: undefined };
+  return renderCapacity(capacity, { name, ...rest }, pc.createColors(false));
+}
+
+const tierSentence = (capacity: Capacity, name?: string) =>
+  textOf(capacity, name === undefined ? {} : { name })
+    .split("\n")
+    .find((line) => line.includes("enough for"))
+    ?.trim();
+
+describe("the tiers for which a held rate is enough", () => {
+  test("are those with a rate limit of at most it, if the gateway itself is the limit", () => {
+    expect(tierSentence(found(20, "latency"))).toBe(
+      "20 requests/s is enough for the rate limits of starter (5/s) and growth (16.7/s), but not for the rate limit of scale (50/s).",
+    );
+    expect(tierSentence(found(50, "failures"))).toBe(
+      "50 requests/s is enough for the rate limits of starter (5/s), growth (16.7/s) and scale (50/s).",
+    );
+    expect(tierSentence(found(4, "latency"))).toBe(
+      "4 requests/s is not enough for the rate limits of starter (5/s), growth (16.7/s) and scale (50/s).",
+    );
+  });
+
+  // A limit of the account or of this machine does not show what the gateway lacks, and neither does the end of the range.
+  const others = ["rate limit", "concurrency limit", "denials", "generator", "nothing"] as const;
+  test.each(others)(
+    "do not include those beyond it, but no tier is called out of reach, if what binds is: %s",
+    (binds) => {
+      expect(tierSentence(found(20, binds))).toBe(
+        "20 requests/s is enough for the rate limits of starter (5/s) and growth (16.7/s).",
+      );
+      expect(tierSentence(found(4, binds))).toBeUndefined();
+    },
+  );
+
+  test("are not named if the rate was not held", () => {
+    const text = textOf(found(20, "latency", { held: undefined, confidence: "low" }));
+    expect(text).not.toContain("enough for");
+    expect(text).toContain("Confidence: low, because this level was not held for 75 s.");
+  });
+
+  test("are not named if replies were unusable at any level", () => {
+    const broken = step(30, "invalid replies", "3 of 400 replies were empty");
+    const capacity = found(20, "latency");
+    const text = textOf({ ...capacity, steps: [...capacity.steps, broken] });
+    expect(text).toContain("Unusable replies at 30 requests/s: 3 of 400 replies were empty.");
+    expect(text).not.toContain("enough for");
+  });
+
+  test("are not named for a number of requests in flight", () => {
+    expect(tierSentence(found(20, "latency"), "in flight")).toBeUndefined();
+  });
+});
+
+describe("how a search ended", () => {
+  const notMet: Partial<Capacity> = { best: undefined, held: undefined, confidence: "none" };
+  const outOfTime: Partial<Capacity> = { cut: "minutes" };
+
+  test.each<[sentence: string, binds: Binds, overrides: Partial<Capacity>]>([
+    ["The gateway held 20 requests/s with response_ms p99 < 500; at 40 it did not (missed).", "latency", {}],
+    ["Limited by: latency.", "latency", {}],
+    [
+      "No limit found. The highest level tried, 20 requests/s, met the objective (response_ms p99 < 500).",
+      "nothing",
+      {},
+    ],
+    ["No limit found up to --to.", "nothing", {}],
+    ["No limit found: at least 20 requests/s; this machine could not send more.", "generator", {}],
+    ["The gateway did not meet the objective at any level (response_ms p99 < 500).", "latency", notMet],
+    ["The budget of 4,000 requests ran out before the search ended.", "nothing", { cut: "requests" }],
+    ["Limited by: latency. The time ran out before the search ended. Increase --minutes.", "latency", outOfTime],
+  ])("%s", (sentence, binds, overrides) => {
+    expect(textOf(found(20, binds, overrides))).toContain(sentence);
+  });
+
+  test("a signal is named instead of a limit", () => {
+    const text = textOf(found(20, "latency", { cut: "interrupted" }), { signal: "SIGINT" });
+    expect(text).toContain("Interrupted by SIGINT before the search ended.");
+    expect(text).not.toContain("Limited by");
+  });
+});

@@ -1,0 +1,82 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { gauntlet, temporaryFolder } from "../../support/gauntlet.ts";
+
+test("two stored runs: new failures, lost checks, changed responses", async () => {
+  using folder = temporaryFolder();
+  const at = folder.path;
+  await gauntlet(["conform", "--target", "embedded", "models", "chat", "--seed", "3", "--out", "a"], {}, at);
+  await gauntlet(["conform", "--target", "embedded", "models", "chat", "--seed", "3", "--out", "same"], {}, at);
+  const worse = ["--mutation", "chat.usage-missing", "--variant", "http.no-optional-headers"];
+  await gauntlet(["conform", "models", "chat", "--seed", "3", ...worse, "--out", "b"], {}, at);
+
+  const same = await gauntlet(["compare", "a", "same", "--out", "c1", "--json"], {}, at);
+  const itself = JSON.parse(same.stdout);
+  expect(itself.comparison).toMatchObject({
+    kind: "stored",
+    verdict: "not worse",
+    checks: { newlyFailing: [], vanished: [] },
+  });
+  expect(itself.comparison.drift).toEqual([]);
+  expect(same.code).toBe(0);
+
+  // Checks that a run did not select are not lost.
+  await gauntlet(["conform", "--target", "embedded", "--only", "models.list", "--seed", "3", "--out", "one"], {}, at);
+  const part = await gauntlet(["compare", "a", "one", "--out", "c3"], {}, at);
+  expect(part.stdout).toMatch(/not compared: \d+ check instances that only the first run selected/);
+  expect(part.stdout).toMatch(/^NOT WORSE: one compared with a$/m);
+  expect(part.code).toBe(0);
+
+  const { code, stdout } = await gauntlet(["compare", "a", "b", "--out", "c2"], {}, at);
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/✗ newly failing chat\.\S+/);
+  expect(stdout).toMatch(/▲ chat non-streaming good 200: field \/usage present → absent/);
+  expect(stdout).toMatch(/▲ .*: header x-request-id present → absent/);
+  expect(stdout).toMatch(/^REGRESSED: /m);
+  expect(stdout).toMatch(/^ {2}\d+ check instances fail in B and did not in A: chat\.\S+ and \d+ more$/m);
+  const page = readFileSync(join(at, "c2", "report.html"), "utf8");
+  expect(page.includes("weaker evidence than one interleaved session")).toBe(true);
+  expect((await gauntlet(["report", "c2"], {}, at)).code).toBe(0);
+  expect(readFileSync(join(at, "c2", "report.html"), "utf8") === page).toBe(true);
+});
+
+test.each<[what: string, args: string[], says: RegExp]>([
+  [
+    "too few pairs for a verdict",
+    ["--start-a", "gauntlet gateway", "--start-b", "gauntlet gateway", "--pairs", "5"],
+    /5 pairs cannot reach a verdict[\s\S]*--pairs \d+/,
+  ],
+  ["nothing to compare", [], /name two targets/],
+  ["a build that does not start", ["--start-a", "no-such-program", "--start-b", "gauntlet gateway"], /no-such-program/],
+])("refused: %s", async (_what, args, says) => {
+  using folder = temporaryFolder();
+  const { code, stderr } = await gauntlet(["compare", ...args], {}, folder.path);
+  expect(stderr).toMatch(says);
+  expect([2, 3, 5]).toContain(code);
+});
+
+test("two builds in one session: short, but complete", async () => {
+  using folder = temporaryFolder();
+  const start = "gauntlet gateway --pieces 3 --limits 60000:1000";
+  const { stdout, stderr, code } = await gauntlet(
+    [
+      ...["compare", "--start-a", `${start} --pace 20`, "--start-b", `${start} --pace 60`, "--pairs", "10"],
+      ...["--block-s", "0.5", "--rate", "40", "--suites", "models", "--seed", "1", "--out", "run", "--json"],
+    ],
+    {},
+    folder.path,
+  );
+  const { comparison } = JSON.parse(stdout);
+  expect(stderr).not.toContain("Warning");
+  // Each build was in every position about equally often, and every block counted.
+  expect(comparison.order).toHaveLength(30);
+  const median = comparison.metrics.find(({ name }: { name: string }) => name === "chat streaming response_ms p50");
+  expect(median).toMatchObject({ pairs: 10, worse: "higher" });
+  expect(median.a).toBeGreaterThan(50);
+  expect(median.b / median.a).toBeGreaterThan(1.5);
+  expect(comparison.control.metrics.length).toBe(comparison.metrics.length);
+  // Such a small session may correctly be inconclusive, but it must not rate the slower build as equal.
+  expect(["regressed", "inconclusive"]).toContain(comparison.verdict);
+  expect([1, 4]).toContain(code);
+}, 180_000);

@@ -1,0 +1,188 @@
+import { writeFileSync } from "node:fs";
+import type { Socket } from "node:net";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { judgeTotals } from "../../../src/load/analysis/judge-totals.ts";
+import { DEFAULT_ALLOW } from "../../../src/load/workload/workload.ts";
+import { K6 } from "../../k6/support/k6.ts";
+import { gauntlet, temporaryFolder } from "../../support/gauntlet.ts";
+import { rawServer, response } from "../../support/raw-server.ts";
+
+const denied = (status: string, reason?: string, more = "") =>
+  response('{"error":{"message":"no","type":"request_error","code":1}}', {
+    status,
+    headers: `Content-Type: application/json\r\n${reason === undefined ? "" : `X-Service-Error-Code: ${reason}\r\n`}${more}`,
+  });
+
+/** Gateways that admit nothing, each in a different way. */
+const GATEWAYS: readonly (readonly [name: string, respond: (socket: Socket) => void])[] = [
+  ["401 invalid_api_key", (socket) => void socket.write(denied("401 No", "invalid_api_key"))],
+  ["402 insufficient_credits", (socket) => void socket.write(denied("402 No", "insufficient_credits"))],
+  ["404 model_not_found", (socket) => void socket.write(denied("404 No", "model_not_found"))],
+  ["429 without a reason", (socket) => void socket.write(denied("429 No"))],
+  ["429 budget_exhausted", (socket) => void socket.write(denied("429 No", "budget_exhausted"))],
+  [
+    "429 rate_limit_exceeded",
+    (socket) => void socket.write(denied("429 No", "rate_limit_exceeded", "Retry-After: 1\r\n")),
+  ],
+  ["500", (socket) => void socket.write(denied("500 Oops"))],
+  ["a closed connection", (socket) => void socket.end()],
+  ["a reset", (socket) => void socket.resetAndDestroy()],
+];
+
+/** Workloads of every engine on this machine, with thresholds that allow any number of denials. */
+const WORKLOADS: Readonly<Record<string, string>> = {
+  autocannon:
+    "name: w\nengine: autocannon\narrivals: { kind: closed, inFlight: 16, durationS: 3 }\nmix: [{ dialect: chat, maxTokens: 16 }]\nallow: { deniedShare: 1, failedShare: 1 }\n",
+  "closed loop":
+    "name: w\narrivals: { kind: closed, inFlight: 16, durationS: 3 }\nallow: { deniedShare: 1, failedShare: 1 }\n",
+  "open loop":
+    "name: w\narrivals: { kind: constant, ratePerS: 200, durationS: 3 }\nallow: { deniedShare: 1, failedShare: 1 }\n",
+  compliant:
+    "name: w\nretryAfter: compliant\narrivals: { kind: constant, ratePerS: 50, durationS: 2 }\nallow: { deniedShare: 1, failedShare: 1 }\n",
+};
+
+async function load(respond: (socket: Socket) => void, workload: string, more = "") {
+  await using server = await rawServer(respond);
+  using folder = temporaryFolder();
+  writeFileSync(join(folder.path, "w.yaml"), workload);
+  writeFileSync(
+    join(folder.path, "t.yaml"),
+    `baseUrl: ${server.origin}/v1\nkeys: { valid: env:K }\nmodels: { chat: plain }\n${more}`,
+  );
+  const ran = await gauntlet(
+    ["load", "w.yaml", "--target", "t.yaml", "--json", "--out", "run"],
+    { K: "ck-nothing-0123456789abcdef" },
+    folder.path,
+  );
+  return { ...ran, verdict: JSON.parse(ran.stdout).verdict as string, requests: server.requests.length };
+}
+
+describe.concurrent("a gateway that admits nothing never passes a load", () => {
+  const cases = GATEWAYS.flatMap(([name, respond]) =>
+    Object.entries(WORKLOADS).map(([kind, workload]) => [kind, name, respond, workload] as const),
+  );
+  test.each(cases)("%s: %s", async (_kind, _name, respond, workload) => {
+    const { code, verdict } = await load(respond, workload);
+    expect(["fail", "inconclusive"]).toContain(verdict);
+    expect([1, 4]).toContain(code);
+  });
+
+  test.each(Object.entries(WORKLOADS))("%s: refused from the start, it stops immediately", async (_kind, workload) => {
+    const { requests } = await load((socket) => void socket.write(denied("401 No", "invalid_api_key")), workload);
+    expect(requests).toBeGreaterThanOrEqual(16);
+    // Twenty refusals, and those in flight.
+    expect(requests).toBeLessThan(100);
+  });
+});
+
+/** Gateways that receive every request, and where every request fails. */
+const FAILING = GATEWAYS.filter(([name]) => ["500", "a closed connection", "a reset"].includes(name));
+/** Too few requests for the circuit breaker to stop them early. */
+const FORTY: Readonly<Record<string, string>> = {
+  autocannon:
+    "name: w\nengine: autocannon\narrivals: { kind: closed, inFlight: 4, durationS: 1 }\nmix: [{ dialect: chat, maxTokens: 16 }]\n",
+  "closed loop": "name: w\narrivals: { kind: closed, inFlight: 4, requests: 40 }\n",
+  "open loop": "name: w\narrivals: { kind: constant, ratePerS: 20, durationS: 2 }\n",
+  "every failure allowed":
+    "name: w\narrivals: { kind: constant, ratePerS: 20, durationS: 2 }\nallow: { deniedShare: 1, failedShare: 1 }\n",
+  ...(K6 === undefined
+    ? {}
+    : { k6: "name: w\nengine: k6\narrivals: { kind: constant, ratePerS: 20, durationS: 2 }\n" }),
+};
+
+describe.concurrent("the load fails if every request fails, as it does if nearly all fail", () => {
+  const cases = FAILING.flatMap(([name, respond]) =>
+    Object.entries(FORTY).map(([kind, workload]) => [kind, name, respond, workload] as const),
+  );
+  test.each(cases)("%s: %s", { timeout: 60_000 }, async (_kind, _name, respond, workload) => {
+    // Then a closed loop of one second sends no more than the others.
+    const slowly = (socket: Socket) => void setTimeout(() => respond(socket), 100);
+    const { code, verdict, stdout } = await load(slowly, workload);
+    expect(verdict, stdout).toBe("fail");
+    expect(stdout).toMatch(/0 of (40|3\d) admitted/);
+    expect(code).toBe(1);
+  });
+
+  test("if no request reaches a gateway, nothing is decided", () => {
+    const totals = {
+      ...{ sent: 40, admitted: 0, denied: 0, failed: 40, invalid: 0, dropped: 0, denials: [], invalidReplies: [] },
+      failures: [{ what: "unreachable", count: 40 }],
+    };
+    const judged = judgeTotals({ allow: DEFAULT_ALLOW }, totals);
+    expect(judged.map(({ name, outcome }) => [name, outcome])).toEqual([["load.admitted", "undecided"]]);
+  });
+});
+
+const OPEN = WORKLOADS["open loop"] as string;
+/** Commands other than `load` that could mistake denials for results, with the expected messages. */
+const COMMANDS: Readonly<Record<string, readonly string[]>> = {
+  size: ["size", "w.yaml", "--verify"],
+  capacity: ["capacity", "--objective", "failed < 1%", "--from", "5", "--to", "10", "--step-s", "2", "--minutes", "1"],
+  limits: ["limits", "--budget-requests", "200", "--minutes", "1"],
+};
+
+describe.concurrent("a gateway that admits nothing is not sized, measured or analysed", () => {
+  const cases = GATEWAYS.flatMap(([name, respond]) =>
+    Object.entries(COMMANDS).map(([command, args]) => [command, name, respond, args] as const),
+  );
+  test.each(cases)("%s: %s", { timeout: 120_000 }, async (command, _name, respond, args) => {
+    await using server = await rawServer(respond);
+    using folder = temporaryFolder();
+    writeFileSync(join(folder.path, "w.yaml"), OPEN);
+    writeFileSync(
+      join(folder.path, "t.yaml"),
+      `baseUrl: ${server.origin}/v1\nkeys: { valid: env:K }\nmodels: { chat: plain }\nlimits: { rpm: 60, inFlight: 4 }\n`,
+    );
+    const ran = await gauntlet([...args, "--target", "t.yaml"], { K: "ck-nothing-0123456789abcdef" }, folder.path);
+    // A search for limits distinguishes a wrong key from a limit, and stops.
+    expect(command === "limits" ? [1, 2, 3, 4] : [1, 3, 4], ran.stdout + ran.stderr).toContain(ran.code);
+  });
+});
+
+describe("what a plan announces is never exceeded", () => {
+  const served = (socket: Socket) =>
+    void socket.write(
+      response('{"choices":[{"message":{"role":"assistant","content":"hi"}}],"usage":{"completion_tokens":1}}', {
+        headers: "Content-Type: application/json\r\n",
+      }),
+    );
+  /** Streams that are longer than requested. */
+  const streamed = (socket: Socket) =>
+    void socket.write(
+      response(`${'data: {"choices":[{"index":0,"delta":{"content":"word "}}]}\n\n'.repeat(100)}data: [DONE]\n\n`, {
+        headers: "Content-Type: text/event-stream\r\n",
+      }),
+    );
+
+  test("replies that are longer than planned end at the target's token budget", async () => {
+    const workload =
+      "name: w\narrivals: { kind: constant, ratePerS: 200, durationS: 3 }\nmix: [{ dialect: chat, stream: true, maxTokens: 16 }]\n";
+    const { code, verdict, requests } = await load(streamed, workload, "budget: { outputTokens: 10000 }\n");
+    expect(verdict).toBe("inconclusive");
+    expect(code).toBe(4);
+    expect(requests).toBeGreaterThanOrEqual(100);
+    expect(requests).toBeLessThan(300);
+  });
+
+  test.each(["autocannon", "closed loop"])("%s without a number of requests", async (kind) => {
+    const workload = (WORKLOADS[kind] as string).replace("inFlight: 16, durationS: 3", "inFlight: 2, durationS: 3");
+    const { requests, stderr, code } = await load(served, workload);
+    const planned = Number(/at most (\d+) requests/.exec(stderr)?.[1]);
+    expect(planned).toBe(600);
+    expect(requests).toBeLessThanOrEqual(planned);
+    expect([0, 4]).toContain(code);
+  });
+
+  test.each(["autocannon", "closed loop"])("%s that would exceed the target's budget is refused", async (kind) => {
+    using folder = temporaryFolder();
+    writeFileSync(join(folder.path, "w.yaml"), WORKLOADS[kind] as string);
+    writeFileSync(
+      join(folder.path, "t.yaml"),
+      "baseUrl: http://127.0.0.1:9/v1\nkeys: { valid: env:K }\nmodels: { chat: plain }\nbudget: { requests: 100 }\n",
+    );
+    const { code, stderr } = await gauntlet(["load", "w.yaml", "--target", "t.yaml"], { K: "k" }, folder.path);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/the plan has 4,800 requests, the budget of the target is 100/);
+  });
+});

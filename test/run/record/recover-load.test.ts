@@ -1,0 +1,18 @@
+import { expect, test } from "vitest";
+import type { JournalLine } from "../../../src/record/index.ts";
+import { LOAD_DISCARDED, recoverLoad } from "../../../src/run/record/recover-load.ts";
+
+const line = (event: string, more: object = {}): JournalLine => ({ event, at: "2026-11-23T00:00:00.000Z", ...more });
+const started = line("load-started", { runs: [{ name: "starter", kind: "tier", engine: "native", workload: null }] });
+const progress = (phase: string) =>
+  line("load-progress", { run: "starter", phase, elapsedS: 1, inFlight: 0, counts: { offered: 4, sent: 4 } });
+
+test("of a killed run whose tiers were measured again only the second measurement counts", () => {
+  const phasesOf = (...lines: JournalLine[]) =>
+    recoverLoad(lines)?.runs.map(({ name, phases }) => [name, phases.map((phase) => phase.name)]);
+  expect(phasesOf(started, progress("recovery"))).toEqual([["starter", ["recovery"]]]);
+  expect(phasesOf(started, progress("recovery"), line(LOAD_DISCARDED), started, progress("warm-up"))).toEqual([
+    ["starter", ["warm-up"]],
+  ]);
+  expect(phasesOf(started, progress("recovery"), line(LOAD_DISCARDED))).toBeUndefined();
+});

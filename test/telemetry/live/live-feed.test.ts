@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import { Redactor } from "../../../src/http/recorder/index.ts";
+import { DEFAULT_BOUNDS, nowUs } from "../../../src/load/index.ts";
+import { OutcomeCounts } from "../../../src/load/measure/phase-record.ts";
+import { Tally } from "../../../src/load/measure/tally.ts";
+import { LiveFeed } from "../../../src/telemetry/live/live-feed.ts";
+import { loadPhase } from "../../support/load-records.ts";
+
+test("a gateway that invents reasons for its denials and repeats keys: the most frequent ones are shown, and no key", () => {
+  const key = "ck-live-feed-0123456789abcdef";
+  const outcomes = new OutcomeCounts();
+  const denied = (what: string, times: number) => {
+    for (let time = 0; time < times; time++)
+      outcomes.add({ prepared: { dialect: "chat", stream: false } }, { outcome: "denied", what }, undefined);
+  };
+  for (let reason = 0; reason < 1_000; reason++) denied(`reason-${reason}`, 1);
+  denied(`${"x".repeat(110)}${key}`, 3);
+  denied("rate_limit_exceeded", 5);
+  using feed = new LiveFeed({
+    target: "staging",
+    redactor: new Redactor([{ name: "key.valid", value: key }]),
+    onUpdate: () => undefined,
+  });
+  const originUs = nowUs();
+  const tally = new Tally(originUs);
+  const sender = { inFlight: 2, opened: 3 };
+  feed.start({ run: "w", name: "w", originUs, totalS: 5, bounds: DEFAULT_BOUNDS, tally, outcomes, sender });
+  feed.ended("w", loadPhase("w"));
+  const { phases } = feed.since(0);
+  expect(phases[0]?.denials).toHaveLength(20);
+  expect(phases[0]?.denials[0]).toEqual({ reason: "rate_limit_exceeded", count: 5 });
+  expect(phases[0]?.denials[1]).toEqual({ reason: `${"x".repeat(110)}[key.valid`, count: 3 });
+  expect(JSON.stringify(phases)).not.toContain(key.slice(0, 10));
+});
+
+test("a generator that was late stays marked after its phase has ended", () => {
+  const originUs = nowUs();
+  const tally = new Tally(originUs);
+  using feed = new LiveFeed({ target: "staging", redactor: new Redactor([]), onUpdate: () => undefined });
+  const start = (name: string) =>
+    feed.start({
+      run: "w",
+      name,
+      originUs,
+      totalS: 5,
+      bounds: DEFAULT_BOUNDS,
+      tally,
+      outcomes: new OutcomeCounts(),
+      sender: { inFlight: 0, opened: 1 },
+    });
+  start("on-time");
+  feed.ended("w", loadPhase("on-time"));
+  expect(feed.since(0).generator.wasLate).toBe(false);
+  start("late");
+  tally.offered(originUs);
+  tally.sent(originUs, originUs + 2 * DEFAULT_BOUNDS.scheduleLagP99Ms * 1_000, 1);
+  feed.ended("w", loadPhase("late"));
+  expect(feed.since(0).generator).toMatchObject({ late: false, wasLate: true });
+});
