@@ -63,7 +63,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   compare: { holds: "two builds to a judgement: paired statistics, drift", imports: ["core", "metrics", "record"] },
   overhead: {
     holds: "what gateways add to the latency of their upstream: rounds, intervals, a control",
-    imports: ["core", "load", "record"],
+    imports: ["core", "dialects", "load", "record"],
   },
   "reference-gateway": {
     holds: "a gateway in its own right, its mutations and valid variants",

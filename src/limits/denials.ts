@@ -1,16 +1,12 @@
+import { isLimitReason } from "../dialects/index.ts";
 import type { Observation } from "../judging/index.ts";
 
-/** Denials by a limit: waiting resolves them, and load is expected to hit them. */
-const LIMIT_REASONS: readonly string[] = ["rate_limit_exceeded", "concurrency_limit_exceeded"];
-
-export const isLimitReason = (reason: string): boolean => LIMIT_REASONS.includes(reason);
-
-/** Valid names of the reason for a 429: any other name does not identify a limit. */
-const NAMES_OF_429: readonly string[] = [...LIMIT_REASONS, "budget_exhausted", "quota_exceeded"];
+/** Spending rules that a 429 may name. */
+const SPENDING_REASONS_OF_429: readonly string[] = ["budget_exhausted", "quota_exceeded"];
 
 /** Whether a denial is a 429 that does not say which limit was reached. */
 export function isUnnamedLimit({ outcome, what, status }: Pick<Observation, "outcome" | "what" | "status">): boolean {
-  return outcome === "denied" && status === 429 && !NAMES_OF_429.includes(what);
+  return outcome === "denied" && status === 429 && !isLimitReason(what) && !SPENDING_REASONS_OF_429.includes(what);
 }
 
 export const isAdmitted = ({ outcome }: Pick<Observation, "outcome">): boolean =>

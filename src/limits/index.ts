@@ -4,13 +4,13 @@ export {
   isTooClose,
   mayCountDenied,
   TOLERANCE,
+  WINDOW_OVER_MS,
   WINDOW_US,
 } from "./admitted-in-window.ts";
 export type { Decision, RequestKind } from "./decision.ts";
 export {
   isAdmitted,
   isConcurrencyDenial,
-  isLimitReason,
   isRateDenial,
   isUnnamedLimit,
   LEFT,

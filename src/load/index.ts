@@ -1,4 +1,3 @@
-export { isLimitReason } from "../limits/index.ts";
 export { type Capacity, type CapacityStep, findCapacity, HOLD_S } from "./analysis/capacity/find-capacity.ts";
 export type { FrontierPoint } from "./analysis/capacity/frontier.ts";
 export { assertMeasurable, parseObjective } from "./analysis/capacity/objective.ts";
@@ -40,7 +39,6 @@ export {
 export { shareValidity } from "./share-validity.ts";
 export { assertDecidableByTotals, endIfCrossed, withThresholds } from "./thresholds.ts";
 export { accountOf } from "./tier/account-of.ts";
-export { UNKNOWN_MS } from "./tier/at-rate-limit.ts";
 export { runTier } from "./tier/run-tier.ts";
 export type { TierLength } from "./tier/tier-cost.ts";
 export { boundedBy, parseUntil, type Until } from "./until.ts";

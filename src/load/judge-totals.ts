@@ -1,5 +1,5 @@
+import { isLimitReason } from "../dialects/index.ts";
 import { type FindingFacts, finding } from "../judging/index.ts";
-import { isLimitReason } from "../limits/index.ts";
 import type { Finding, JudgedPhase, JudgedRun } from "../record/index.ts";
 import { judgeReplies } from "./judge-replies.ts";
 import type { LoadStop } from "./load-guard.ts";

@@ -1,6 +1,6 @@
 import type { Share } from "../budget/index.ts";
 import { formatCount, formatNumber } from "../core/index.ts";
-import { isLimitReason } from "../limits/index.ts";
+import { isLimitReason } from "../dialects/index.ts";
 import type { EndingThreshold } from "../record/index.ts";
 import type { Target } from "../target/index.ts";
 import type { LoadExchange } from "./http/load-exchange.ts";

@@ -7,9 +7,10 @@ import {
   scheduleOn,
 } from "../../src/checks/index.ts";
 import { atMost } from "../../src/judging/index.ts";
+import { WINDOW_OVER_MS } from "../../src/limits/index.ts";
 import type { Key } from "../../src/target/index.ts";
 import { isRateDenial, isServed } from "./limit-denials.ts";
-import { A_WINDOW, QUIET_MS, untilQuiet } from "./paced.ts";
+import { A_WINDOW, untilQuiet } from "./paced.ts";
 
 /** Requests on the other account, as a multiple of this account's rate limit: more than any of its windows admits. */
 const MULTIPLE = 1.5;
@@ -53,7 +54,7 @@ const otherTraffic = defineCheck({
     await untilQuiet(t, key);
     const first = await send();
     if (!isDeniedFor(first)) return { rounds: [first] };
-    await t.wait(QUIET_MS, A_WINDOW);
+    await t.wait(WINDOW_OVER_MS, A_WINDOW);
     return { rounds: [first, await send()] };
   },
   judge({ rounds }, verdict) {

@@ -7,6 +7,7 @@ import {
   type Session,
   scheduleOn,
 } from "../../src/checks/index.ts";
+import { WINDOW_OVER_MS } from "../../src/limits/index.ts";
 import { type TestedWait, testShortestWait, waitAndRetry } from "../retry-after/tested-wait.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 import type { ExpectedDenial } from "../shared/judge-denial.ts";
@@ -15,7 +16,7 @@ import { spellingsOf } from "../shared/spellings.ts";
 import { type Burst, burst, endedMs, exceedsLimit, refilledEarly, startedMs } from "./burst.ts";
 import { admittedIn, isRateDenial, isRefused } from "./limit-denials.ts";
 import { type OtherAccount, sendToOtherAccounts } from "./other-accounts.ts";
-import { A_WINDOW, paced, QUIET_MS, untilQuiet } from "./paced.ts";
+import { A_WINDOW, paced, untilQuiet } from "./paced.ts";
 import {
   kindsOf,
   ROUNDS,
@@ -96,7 +97,7 @@ export const rateScenario = defineScenario({
     const again = await reachLimitAgain(run, denied.whileDenied);
     const third = await repeatExcess(run, again, denial);
     const { second, secondWait } = again;
-    const fromQuiet = startedMs(second) - endedMs(first) >= QUIET_MS - 1_000 ? [first, second] : [first];
+    const fromQuiet = startedMs(second) - endedMs(first) >= WINDOW_OVER_MS - 1_000 ? [first, second] : [first];
     const evenly = await paceWhereEarly({ ...run, messages: again.messages }, fromQuiet, limits.rpm * SAFE_SHARE - 1);
     return { ...recording, ...denied, ...waits, second, secondWait, third, paced: evenly };
   },
@@ -189,7 +190,7 @@ async function testWaits(
   const isLatest = shortestWait === null && laterDenied.length === 0;
   const last = isLatest ? denial : await sendPlain(t, key);
   const firstWait = await waitAndRetry(t, isRateDenial(last) ? last : denial, { key });
-  if (isRateDenial(firstWait.retried)) await t.wait(QUIET_MS, A_WINDOW);
+  if (isRateDenial(firstWait.retried)) await t.wait(WINDOW_OVER_MS, A_WINDOW);
   return { firstWait, shortestWait };
 }
 
@@ -204,7 +205,7 @@ interface SecondBurst {
 async function reachLimitAgain(run: RateRun, whileDenied: readonly WhileDenied[]): Promise<SecondBurst> {
   const { t, account, plan, first } = run;
   // Wait for the end of a window that is nearly over, so that the second burst meets an empty one.
-  const restMs = endedMs(first) + QUIET_MS - t.nowUs() / 1_000;
+  const restMs = endedMs(first) + WINDOW_OVER_MS - t.nowUs() / 1_000;
   if (restMs > 0 && restMs < SHORT_REST_MS) await t.wait(restMs, A_WINDOW);
   // A sliding window frees the capacity of a slow burst as slowly as the burst took it.
   else if (restMs > 0) await t.wait(Math.min(first.seconds * 1_000, MAX_BURST_MS));

@@ -1,10 +1,11 @@
 import { type Check, defineCheck, type Held, type Response, type Session } from "../../src/checks/index.ts";
 import { atMost } from "../../src/judging/index.ts";
+import { WINDOW_OVER_MS } from "../../src/limits/index.ts";
 import type { Key } from "../../src/target/index.ts";
 import { abortOnceDecided } from "./burst.ts";
 import { isRateDenial, isServed } from "./limit-denials.ts";
 import { longStream } from "./long-stream.ts";
-import { A_WINDOW, QUIET_MS } from "./paced.ts";
+import { A_WINDOW } from "./paced.ts";
 import { fillOnce } from "./tier-concurrency.ts";
 
 /** Streams that are started one after another, each while the previous ones are running. */
@@ -39,9 +40,9 @@ const withOthers = defineCheck({
     if (denials.length > 0) await t.wait(waitMs + REST_MS);
     const first = await sendSpacedStreams(t, account.key);
     if (first.filter(isDenied).length <= TOLERATED) return { first, alone: [], second: [] };
-    await t.wait(QUIET_MS, A_WINDOW);
+    await t.wait(WINDOW_OVER_MS, A_WINDOW);
     const alone = await sendOneByOne(t, account.key);
-    await t.wait(QUIET_MS, A_WINDOW);
+    await t.wait(WINDOW_OVER_MS, A_WINDOW);
     return { first, alone, second: await sendSpacedStreams(t, account.key) };
   },
   judge({ first, alone, second }, verdict) {

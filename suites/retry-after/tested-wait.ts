@@ -1,6 +1,7 @@
 import type { RequestSpec, Response, Session } from "../../src/checks/index.ts";
+import { WINDOW_OVER_MS } from "../../src/limits/index.ts";
 import { isRateDenial } from "../limits/limit-denials.ts";
-import { A_WINDOW, QUIET_MS } from "../limits/paced.ts";
+import { A_WINDOW } from "../limits/paced.ts";
 import type { WhileDenied } from "../limits/while-denied.ts";
 
 /** The wait that a denial stated, and the request that was sent after it. */
@@ -24,7 +25,7 @@ export async function waitAndRetry(t: Session, denial: Response, request: Reques
   const usable = waitMs !== undefined && waitMs <= MAX_WAIT_MS;
   const elapsedMs = (t.nowUs() - timeline.endUs) / 1_000;
   await t.wait(
-    Math.max(0, (usable ? waitMs : QUIET_MS) - elapsedMs) + CLOCKS_MS,
+    Math.max(0, (usable ? waitMs : WINDOW_OVER_MS) - elapsedMs) + CLOCKS_MS,
     usable ? "the Retry-After of a denial" : A_WINDOW,
   );
   return { denial, waitMs: usable ? waitMs : null, retried: await t.start({ ...request, intent: "either" }).done };
