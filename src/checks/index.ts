@@ -26,6 +26,7 @@ export { resultOf } from "./judge.ts";
 export { leftoversOf } from "./leftovers.ts";
 export { type LimitedAccount, limitedFor, scheduleOn } from "./limited-account.ts";
 export type { Need } from "./need.ts";
+export { observationOf } from "./observation-of.ts";
 export { describeOutage, isForGood, type Outage, outagesIn } from "./outage.ts";
 export { outputTokensOf } from "./output-tokens.ts";
 export { gapsOf, type Plan, planOf, preflightOf } from "./plan.ts";

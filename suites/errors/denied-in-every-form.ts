@@ -2,7 +2,8 @@ import { type Check, defineCheck, type RequestSpec, type Response } from "../../
 import { isLimitReason } from "../../src/dialects/index.ts";
 import { notServerError, serverError, success, that } from "../../src/judging/index.ts";
 import { denial } from "../../src/requirements/index.ts";
-import { atOnce } from "../limits/burst.ts";
+import { atOnce } from "../limits/send.ts";
+
 import { AT_ONCE, CALLERS, type Caller, credentialsOf } from "../shared/callers.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 import { inTurns, LONG_TEXT } from "../shared/texts.ts";

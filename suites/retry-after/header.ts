@@ -2,7 +2,7 @@ import { type Check, defineInvariant, type Response } from "../../src/checks/ind
 import { gatewayTimeMs, readRateLimit, readRetryAfter } from "../../src/dialects/index.ts";
 import { that, type Verdict } from "../../src/judging/index.ts";
 import type { ShouldRequirement } from "../../src/requirements/index.ts";
-import { isConcurrencyDenial, isRateDenial } from "../limits/limit-denials.ts";
+import { isConcurrencyDenial, isRateDenial } from "../limits/denials.ts";
 
 /** A one-minute rate needs no longer wait; half as much again for cautious gateways, seconds. */
 const MAX_RATE_WAIT_S = 90;

@@ -1,7 +1,7 @@
 import { type Check, defineCheck, defineInvariant, type Response, type Session } from "../../src/checks/index.ts";
 import { toolsOf } from "../../src/dialects/index.ts";
 import { notSuccess, success } from "../../src/judging/index.ts";
-import { withoutStrays } from "../limits/limit-denials.ts";
+import { withoutStrays } from "../limits/denials.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 import { isFundedKey } from "../shared/good-keys.ts";
 import { denialRequirements, judgeDenial } from "../shared/judge-denial.ts";

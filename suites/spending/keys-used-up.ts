@@ -9,7 +9,7 @@ import {
   unblockLines,
 } from "../../src/checks/index.ts";
 import { atMost, success, type Verdict } from "../../src/judging/index.ts";
-import { withoutStrays } from "../limits/limit-denials.ts";
+import { withoutStrays } from "../limits/denials.ts";
 import { expectedDenial } from "../shared/expected-denial.ts";
 import { denialRequirements, type ExpectedDenial, judgeDenial } from "../shared/judge-denial.ts";
 import { describeKind, isSpendingDenial, type UsedUpState } from "./drive.ts";

@@ -1,6 +1,7 @@
-import type { LimitedAccount, RequestSpec, Response, Session } from "../../src/checks/index.ts";
-import { abortOnceDecided, atOnce } from "./burst.ts";
-import { admittedIn, limitDenials, type Unnamed } from "./limit-denials.ts";
+import type { LimitedAccount, RequestSpec, Response, Session } from "../../../src/checks/index.ts";
+import type { LimitName } from "../../../src/limits/index.ts";
+import { admittedIn, limitDenials } from "../denials.ts";
+import { abortOnceDecided, atOnce } from "../send.ts";
 import { NOTICE_MS, quickCauses, releaseCauses } from "./release-causes.ts";
 
 /** Requests over the concurrency limit, sent together after others had ended. `what` names those. */
@@ -35,7 +36,7 @@ export interface WavePacing {
   /** Pause between requests, ms; 0 if the limiter allows enough burst. */
   readonly spacingMs: number;
   /** Which limit a 429 without a named limit is about. */
-  readonly unnamed: Unnamed;
+  readonly unnamed: LimitName;
 }
 
 /** A wave after each cause of release. A quick run sends one after all aborted requests and one after all that ended normally. */

@@ -1,14 +1,15 @@
-import { type Check, defineCheck } from "../../src/checks/index.ts";
-import { atLeast, atMost, type Verdict } from "../../src/judging/index.ts";
-import { concurrencyScenario } from "./concurrency-scenario.ts";
+import { type Check, defineCheck } from "../../../src/checks/index.ts";
+import { atLeast, atMost, type Verdict } from "../../../src/judging/index.ts";
+import type { LimitName } from "../../../src/limits/index.ts";
+import { admittedIn, isServed, limitDenials, strayFailures } from "../denials.ts";
 import { mostInFlight } from "./in-flight.ts";
-import { admittedIn, isServed, limitDenials, strayFailures, type Unnamed } from "./limit-denials.ts";
 import type { Wave } from "./release-waves.ts";
+import { concurrencyScenario } from "./scenario.ts";
 
 const RATE_TOO_LOW = "the account's rate is too low for repeated full waves";
 
 /** Judges that a wave was admitted up to the limit. This is a MUST if the requests before it ended normally. */
-function judgeWave(wave: Wave, room: number, unnamed: Unnamed, verdict: Verdict): void {
+function judgeWave(wave: Wave, room: number, unnamed: LimitName, verdict: Verdict): void {
   const { what, disconnected, expected, responses, later } = wave;
   const last = later ?? responses;
   const served = admittedIn(last);
@@ -29,7 +30,7 @@ function judgeWave(wave: Wave, room: number, unnamed: Unnamed, verdict: Verdict)
  * How many requests a wave has room for: as many as the one before it. Places that requests lost earlier say nothing about those
  * that have ended since. If no place was left, or the rate denied a part, the whole limit is expected.
  */
-function roomFor(waves: readonly Wave[], index: number, unnamed: Unnamed): number {
+function roomFor(waves: readonly Wave[], index: number, unnamed: LimitName): number {
   const { expected } = waves[index] as Wave;
   const before = waves[index - 1];
   const responses = before?.later ?? before?.responses ?? [];
@@ -39,7 +40,7 @@ function roomFor(waves: readonly Wave[], index: number, unnamed: Unnamed): numbe
 }
 
 /** Judges those waves in front of which clients had disconnected, or the others. */
-function judgeWaves(all: readonly Wave[], disconnected: boolean, unnamed: Unnamed, verdict: Verdict): void {
+function judgeWaves(all: readonly Wave[], disconnected: boolean, unnamed: LimitName, verdict: Verdict): void {
   const isOwn = (wave: Wave) => wave.disconnected === disconnected;
   if (!all.some(isOwn)) verdict.notApplicable(RATE_TOO_LOW);
   for (const [index, wave] of all.entries())

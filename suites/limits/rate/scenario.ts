@@ -6,27 +6,19 @@ import {
   type Response,
   type Session,
   scheduleOn,
-} from "../../src/checks/index.ts";
-import { WINDOW_OVER_MS } from "../../src/limits/index.ts";
-import { type TestedWait, testShortestWait, waitAndRetry } from "../retry-after/tested-wait.ts";
-import { expectedDenial } from "../shared/expected-denial.ts";
-import type { ExpectedDenial } from "../shared/judge-denial.ts";
-import { otherDialect } from "../shared/other-dialect.ts";
-import { spellingsOf } from "../shared/spellings.ts";
-import { type Burst, burst, endedMs, exceedsLimit, refilledEarly, startedMs } from "./burst.ts";
-import { admittedIn, isRateDenial, isRefused } from "./limit-denials.ts";
-import { type OtherAccount, sendToOtherAccounts } from "./other-accounts.ts";
-import { A_WINDOW, paced, untilQuiet } from "./paced.ts";
-import {
-  kindsOf,
-  ROUNDS,
-  sendPlain,
-  sendPlainAtOnce,
-  sendPlainUpTo,
-  triesWhileDenied,
-  tryLater,
-  type WhileDenied,
-} from "./while-denied.ts";
+} from "../../../src/checks/index.ts";
+import { WINDOW_OVER_MS } from "../../../src/limits/index.ts";
+import { expectedDenial } from "../../shared/expected-denial.ts";
+import type { ExpectedDenial } from "../../shared/judge-denial.ts";
+import { otherDialect } from "../../shared/other-dialect.ts";
+import { spellingsOf } from "../../shared/spellings.ts";
+import { type Burst, burst, endedMs, exceedsLimit, refilledEarly, startedMs } from "../burst.ts";
+import { admittedIn, isRateDenial, isRefused } from "../denials.ts";
+import { type OtherAccount, sendToOtherAccounts } from "../other-accounts.ts";
+import { A_WINDOW, paced, untilQuiet } from "../paced.ts";
+import { sendPlain, sendPlainAtOnce } from "../send.ts";
+import { type TestedWait, testShortestWait, waitAndRetry } from "./tested-wait.ts";
+import { kindsOf, ROUNDS, sendPlainUpTo, triesWhileDenied, tryLater, type WhileDenied } from "./while-denied.ts";
 
 export type RateRecording = {
   readonly limits: { readonly rpm: number; readonly inFlight: number };

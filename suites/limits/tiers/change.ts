@@ -1,7 +1,7 @@
-import { type Check, defineCheck, type RequestSpec, type Response } from "../../src/checks/index.ts";
-import { oneOf } from "../../src/judging/index.ts";
-import { LONG_STORY } from "../shared/texts.ts";
-import { isRateDenial } from "./limit-denials.ts";
+import { type Check, defineCheck, type RequestSpec, type Response } from "../../../src/checks/index.ts";
+import { oneOf } from "../../../src/judging/index.ts";
+import { LONG_STORY } from "../../shared/texts.ts";
+import { isRateDenial } from "../denials.ts";
 
 /** An upgrade must be in force within this time, ms: after a minute the old limit admits requests again anyway. */
 const IN_FORCE_MS = 50_000;

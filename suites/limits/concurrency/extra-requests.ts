@@ -1,5 +1,5 @@
-import type { LimitedAccount, RequestSpec, Response, Session } from "../../src/checks/index.ts";
-import { otherDialect } from "../shared/other-dialect.ts";
+import type { LimitedAccount, RequestSpec, Response, Session } from "../../../src/checks/index.ts";
+import { otherDialect } from "../../shared/other-dialect.ts";
 
 /** Requests sent at the concurrency limit. */
 export type Extra = { readonly kind: string; readonly responses: readonly Response[] };

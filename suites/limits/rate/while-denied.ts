@@ -1,9 +1,10 @@
-import type { LimitedAccount, RequestSpec, Response, Session } from "../../src/checks/index.ts";
-import { otherDialect } from "../shared/other-dialect.ts";
-import { servable } from "../shared/servable.ts";
-import { inTurns, LONG_TEXT } from "../shared/texts.ts";
-import { atOnce, type Burst } from "./burst.ts";
-import { isRateDenial, isRefused } from "./limit-denials.ts";
+import type { LimitedAccount, RequestSpec, Response, Session } from "../../../src/checks/index.ts";
+import { otherDialect } from "../../shared/other-dialect.ts";
+import { servable } from "../../shared/servable.ts";
+import { inTurns, LONG_TEXT } from "../../shared/texts.ts";
+import type { Burst } from "../burst.ts";
+import { isRateDenial, isRefused } from "../denials.ts";
+import { sendPlain, sendPlainAtOnce } from "../send.ts";
 
 type AskKey = RequestSpec["key"] & {};
 
@@ -16,19 +17,6 @@ export type WhileDenied = {
   /** From the first to the last of them, seconds. */
   readonly seconds: number;
 };
-
-/** The plainest request with a key; it may be denied. */
-const plain = (key: AskKey): RequestSpec => ({ key, intent: "either" });
-
-/** One plain request, to see whether its account is denied. */
-export function sendPlain(t: Session, key: AskKey): Promise<Response> {
-  return t.start(plain(key)).done;
-}
-
-/** Plain requests, sent concurrently. */
-export function sendPlainAtOnce(t: Session, key: AskKey, count: number): Promise<Response[]> {
-  return atOnce(t, [plain(key)], count);
-}
 
 /** One request of every kind that must share the same count. */
 export async function kindsOf(t: Session, account: LimitedAccount): Promise<Record<string, RequestSpec>> {

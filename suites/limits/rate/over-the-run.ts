@@ -1,6 +1,6 @@
-import { type Check, defineInvariant, type Response } from "../../src/checks/index.ts";
-import { atMost } from "../../src/judging/index.ts";
-import { isServed } from "./limit-denials.ts";
+import { type Check, defineInvariant, type Response } from "../../../src/checks/index.ts";
+import { atMost } from "../../../src/judging/index.ts";
+import { isServed } from "../denials.ts";
 
 const MINUTE_US = 60_000_000;
 /** Retry-After has whole seconds, rounded up. */

@@ -1,6 +1,7 @@
-import type { Held, LimitedAccount, RequestSpec, Response, Session } from "../../src/checks/index.ts";
-import { servable } from "../shared/servable.ts";
-import { abortOnceDecided } from "./burst.ts";
+import type { Held, LimitedAccount, RequestSpec, Response, Session } from "../../../src/checks/index.ts";
+import { servable } from "../../shared/servable.ts";
+import { abortOnceDecided } from "../send.ts";
+
 import { untilInFlight } from "./in-flight.ts";
 
 /** Streams that kept running while other requests of the account ended, and the streams sent after that. */

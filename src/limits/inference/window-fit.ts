@@ -1,4 +1,4 @@
-import type { Sliced } from "../core/index.ts";
+import type { Sliced } from "../../core/index.ts";
 import { agree, missesOf, nearlyAsGood } from "./agree.ts";
 import { type Fit, type FitOptions, isCounted, returnsOf, type TimedDecision } from "./decision.ts";
 

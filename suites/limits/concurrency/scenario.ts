@@ -3,38 +3,38 @@ import {
   type Held,
   type LimitedAccount,
   limitedFor,
+  observationOf,
   type RequestSpec,
   type Response,
   type Session,
   scheduleOn,
-} from "../../src/checks/index.ts";
-import { median } from "../../src/core/index.ts";
-import type { Key, Limits, Target } from "../../src/target/index.ts";
-import { expectedDenial } from "../shared/expected-denial.ts";
-import type { ExpectedDenial } from "../shared/judge-denial.ts";
-import { otherDialect } from "../shared/other-dialect.ts";
-import { servable } from "../shared/servable.ts";
-import { spellingsOf } from "../shared/spellings.ts";
-import { atOnce } from "./burst.ts";
+} from "../../../src/checks/index.ts";
+import { median } from "../../../src/core/index.ts";
+import { type LimitName, limitOfUnnamed } from "../../../src/limits/index.ts";
+import type { Key, Limits, Target } from "../../../src/target/index.ts";
+import { expectedDenial } from "../../shared/expected-denial.ts";
+import type { ExpectedDenial } from "../../shared/judge-denial.ts";
+import { otherDialect } from "../../shared/other-dialect.ts";
+import { servable } from "../../shared/servable.ts";
+import { spellingsOf } from "../../shared/spellings.ts";
+import { isServed, limitDenials } from "../denials.ts";
+import { type OtherAccount, sendToOtherAccounts } from "../other-accounts.ts";
+import { untilQuiet } from "../paced.ts";
+import { atOnce, longStream, sendPlainAtOnce } from "../send.ts";
 import { type Extra, extraKindsOf } from "./extra-requests.ts";
 import { untilInFlight } from "./in-flight.ts";
-import { isServed, limitDenials, type Unnamed, unnamedIn } from "./limit-denials.ts";
-import { longStream } from "./long-stream.ts";
-import { type OtherAccount, sendToOtherAccounts } from "./other-accounts.ts";
-import { untilQuiet } from "./paced.ts";
 import { type PartialRelease, releaseSome } from "./partial-release.ts";
 import { NOTICE_MS } from "./release-causes.ts";
 import { evenly, LATE_MS, SETTLE_MS, type Wave, type WavePacing, wavesAfterRelease } from "./release-waves.ts";
-import { sendPlainAtOnce } from "./while-denied.ts";
 
 export type ConcurrencyRecording = {
   readonly limits: { readonly rpm: number; readonly inFlight: number };
   /** Streams up to three times the limit, started together, each on its own connection. */
   readonly burst: readonly Response[];
   /** Which limit its 429s without a named limit are about. */
-  readonly unnamed: Unnamed;
+  readonly unnamed: LimitName;
   /** The same for requests after the burst: if the account's rate limit is high enough, their unnamed 429s can only be about concurrency. */
-  readonly unnamedLater: Unnamed;
+  readonly unnamedLater: LimitName;
   /** Whether they were sent evenly, well below the rate, because the rate limiter had denied some concurrent ones. */
   readonly spaced: boolean;
   /** The streams that filled the limit. */
@@ -96,14 +96,14 @@ async function runScenario(t: Session): Promise<ConcurrencyRecording> {
   const trying = t.isQuick ? tryOther(t, { ...onMessages, key: "valid" }) : undefined;
   let burst = await atOnce(t, both, limit + over);
   const spacingMs = 120_000 / limits.rpm;
-  const first = unnamedIn(burst, limit);
+  const first = limitOfUnnamed(burst.map(observationOf), limit);
   const spaced = burst.some(limitDenials(first).isRate) && spacingMs * (limit + over) < typicalMs(burst) * 0.7;
   await t.wait(SETTLE_MS);
   if (spaced) {
     burst = await evenly(t, long, limit + over, spacingMs);
     await t.wait(SETTLE_MS);
   }
-  const unnamed = unnamedIn(burst, limit);
+  const unnamed = limitOfUnnamed(burst.map(observationOf), limit);
   const unnamedLater = roomy ? unnamed : "rate";
   // Dialects take turns: if the streams of one are not counted, there is room left.
   const trial = await (trying ?? tryOther(t, onMessages));
@@ -279,7 +279,7 @@ async function reachConcurrencyLimit(
 }
 
 /** Whether one of them ended immediately, denied by the concurrency limit or failed; the others continue. */
-async function lacksOne(t: Session, streams: readonly Held[], unnamed: Unnamed): Promise<boolean> {
+async function lacksOne(t: Session, streams: readonly Held[], unnamed: LimitName): Promise<boolean> {
   const ended: Response[] = [];
   for (const { done } of streams) void done.then((response) => ended.push(response));
   await t.wait(AT_ONCE_MS);

@@ -1,9 +1,9 @@
-import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
-import { atLeast, atMost, type Verdict } from "../../src/judging/index.ts";
-import { denialRequirements, judgeDenial } from "../shared/judge-denial.ts";
-import { type Burst, concurrencyDenialsWhenIdle, exceedsLimit, refilledEarly } from "./burst.ts";
-import { admittedIn, isConcurrencyDenial, isRateDenial, isRefused, isServed, withoutStrays } from "./limit-denials.ts";
-import { type RateRecording, rateScenario } from "./rate-scenario.ts";
+import { type Check, defineCheck, type Response } from "../../../src/checks/index.ts";
+import { atLeast, atMost, type Verdict } from "../../../src/judging/index.ts";
+import { denialRequirements, judgeDenial } from "../../shared/judge-denial.ts";
+import { type Burst, concurrencyDenialsWhenIdle, exceedsLimit, refilledEarly } from "../burst.ts";
+import { admittedIn, isConcurrencyDenial, isRateDenial, isRefused, isServed, withoutStrays } from "../denials.ts";
+import { type RateRecording, rateScenario } from "./scenario.ts";
 
 /** Share of the limit that must have been admitted before a missing rate denial counts. */
 const MIN_ADMITTED_SHARE = 0.8;

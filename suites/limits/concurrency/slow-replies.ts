@@ -1,7 +1,7 @@
-import { defineCheck, type Response } from "../../src/checks/index.ts";
-import { atMost, isTrue } from "../../src/judging/index.ts";
-import { concurrencyScenario, type LateRequest } from "./concurrency-scenario.ts";
-import { isServed } from "./limit-denials.ts";
+import { defineCheck, type Response } from "../../../src/checks/index.ts";
+import { atMost, isTrue } from "../../../src/judging/index.ts";
+import { isServed } from "../denials.ts";
+import { concurrencyScenario, type LateRequest } from "./scenario.ts";
 
 export const nonStreaming = defineCheck({
   id: "limits.concurrency-non-streaming",

@@ -1,9 +1,14 @@
-import { type Check, defineCheck, type Held, limitedFor, type Response, type Session } from "../../src/checks/index.ts";
-import { atOnce } from "./burst.ts";
-import { servedAtLimit } from "./in-flight.ts";
-import { admittedIn, isConcurrencyDenial, isRateDenial, isServed, strayFailures } from "./limit-denials.ts";
-import { longStream } from "./long-stream.ts";
-import { sendPlain } from "./while-denied.ts";
+import {
+  type Check,
+  defineCheck,
+  type Held,
+  limitedFor,
+  type Response,
+  type Session,
+} from "../../../src/checks/index.ts";
+import { servedAtLimit } from "../concurrency/in-flight.ts";
+import { admittedIn, isConcurrencyDenial, isRateDenial, isServed, strayFailures } from "../denials.ts";
+import { atOnce, longStream, sendPlain } from "../send.ts";
 
 const TIERS = ["starter", "growth", "scale"] as const;
 type Tier = (typeof TIERS)[number];

@@ -1,5 +1,5 @@
-import { type Check, defineInvariant, type Response } from "../../src/checks/index.ts";
-import { isConcurrencyDenial } from "./limit-denials.ts";
+import { type Check, defineInvariant, type Response } from "../../../src/checks/index.ts";
+import { isConcurrencyDenial } from "../denials.ts";
 
 /** A request may be counted for a moment after its last byte, and longer after its client disconnected, µs. */
 const FREED_US = 3_000_000;

@@ -1,4 +1,4 @@
-import { inSlices, type Sliced } from "../core/index.ts";
+import { inSlices, type Sliced } from "../../core/index.ts";
 import { fitBucket } from "./bucket-fit.ts";
 import type { Decision, Fit, FitOptions, RequestKind, TimedDecision } from "./decision.ts";
 import type { Confidence, Inference } from "./inference.ts";

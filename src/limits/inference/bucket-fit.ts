@@ -1,4 +1,4 @@
-import { median, type Sliced } from "../core/index.ts";
+import { median, type Sliced } from "../../core/index.ts";
 import { agree, nearlyAsGood } from "./agree.ts";
 import { type Fit, type FitOptions, isCounted, returnsOf, type TimedDecision } from "./decision.ts";
 

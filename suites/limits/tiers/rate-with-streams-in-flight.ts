@@ -1,12 +1,11 @@
-import { type Check, defineCheck, type Held, type Response, type Session } from "../../src/checks/index.ts";
-import { atMost } from "../../src/judging/index.ts";
-import { WINDOW_OVER_MS } from "../../src/limits/index.ts";
-import type { Key } from "../../src/target/index.ts";
-import { abortOnceDecided } from "./burst.ts";
-import { isRateDenial, isServed } from "./limit-denials.ts";
-import { longStream } from "./long-stream.ts";
-import { A_WINDOW } from "./paced.ts";
-import { fillOnce } from "./tier-concurrency.ts";
+import { type Check, defineCheck, type Held, type Response, type Session } from "../../../src/checks/index.ts";
+import { atMost } from "../../../src/judging/index.ts";
+import { WINDOW_OVER_MS } from "../../../src/limits/index.ts";
+import type { Key } from "../../../src/target/index.ts";
+import { isRateDenial, isServed } from "../denials.ts";
+import { A_WINDOW } from "../paced.ts";
+import { abortOnceDecided, longStream } from "../send.ts";
+import { fillOnce } from "./concurrency.ts";
 
 /** Streams that are started one after another, each while the previous ones are running. */
 const STREAMS = 16;

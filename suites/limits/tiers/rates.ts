@@ -1,9 +1,9 @@
-import { type Check, defineCheck, type Response, type Session } from "../../src/checks/index.ts";
-import { atLeast, atMost, type Expectation, type Verdict } from "../../src/judging/index.ts";
-import type { Target } from "../../src/target/index.ts";
-import { isRateDenial, isServed } from "./limit-denials.ts";
-import { untilQuiet } from "./paced.ts";
-import { sendPlain, sendPlainAtOnce } from "./while-denied.ts";
+import { type Check, defineCheck, type Response, type Session } from "../../../src/checks/index.ts";
+import { atLeast, atMost, type Expectation, type Verdict } from "../../../src/judging/index.ts";
+import type { Target } from "../../../src/target/index.ts";
+import { isRateDenial, isServed } from "../denials.ts";
+import { untilQuiet } from "../paced.ts";
+import { sendPlain, sendPlainAtOnce } from "../send.ts";
 
 /** Share of a minute's rate that is sent within seconds; for the largest tier only enough to distinguish it from the next one. */
 const SHARES = { starter: 0.9, growth: 0.9, scale: 0.4 } as const;

@@ -1,19 +1,12 @@
-import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
-import { median } from "../../src/core/index.ts";
-import { DIALECTS } from "../../src/dialects/index.ts";
-import { atLeast, atMost, that } from "../../src/judging/index.ts";
-import { denialRequirements, judgeDenial } from "../shared/judge-denial.ts";
-import { concurrencyScenario } from "./concurrency-scenario.ts";
-import { nonStreaming, silentStreams } from "./concurrency-slow-replies.ts";
+import { type Check, defineCheck, type Response } from "../../../src/checks/index.ts";
+import { median } from "../../../src/core/index.ts";
+import { DIALECTS } from "../../../src/dialects/index.ts";
+import { atLeast, atMost, that } from "../../../src/judging/index.ts";
+import { denialRequirements, judgeDenial } from "../../shared/judge-denial.ts";
+import { admittedIn, isConcurrencyDenial, isServed, limitDenials, strayFailures, withoutStrays } from "../denials.ts";
 import { mostInFlight, queuedAtLimit, servedAtLimit, wasAtLimit } from "./in-flight.ts";
-import {
-  admittedIn,
-  isConcurrencyDenial,
-  isServed,
-  limitDenials,
-  strayFailures,
-  withoutStrays,
-} from "./limit-denials.ts";
+import { concurrencyScenario } from "./scenario.ts";
+import { nonStreaming, silentStreams } from "./slow-replies.ts";
 
 const enforced = defineCheck({
   id: "limits.concurrency-enforced",

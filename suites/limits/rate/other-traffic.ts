@@ -5,12 +5,12 @@ import {
   type Response,
   type Session,
   scheduleOn,
-} from "../../src/checks/index.ts";
-import { atMost } from "../../src/judging/index.ts";
-import { WINDOW_OVER_MS } from "../../src/limits/index.ts";
-import type { Key } from "../../src/target/index.ts";
-import { isRateDenial, isServed } from "./limit-denials.ts";
-import { A_WINDOW, untilQuiet } from "./paced.ts";
+} from "../../../src/checks/index.ts";
+import { atMost } from "../../../src/judging/index.ts";
+import { WINDOW_OVER_MS } from "../../../src/limits/index.ts";
+import type { Key } from "../../../src/target/index.ts";
+import { isRateDenial, isServed } from "../denials.ts";
+import { A_WINDOW, untilQuiet } from "../paced.ts";
 
 /** Requests on the other account, as a multiple of this account's rate limit: more than any of its windows admits. */
 const MULTIPLE = 1.5;

@@ -1,9 +1,9 @@
-import { isTimedOut, type LimitedAccount, type RequestSpec, type Session } from "../../src/checks/index.ts";
-import { MODES, toolsOf } from "../../src/dialects/index.ts";
-import { otherDialect } from "../shared/other-dialect.ts";
-import { servable } from "../shared/servable.ts";
-import { inTurns, LONG_STORY, LONG_TEXT } from "../shared/texts.ts";
-import { ONE_TOOL } from "../shared/tools.ts";
+import { isTimedOut, type LimitedAccount, type RequestSpec, type Session } from "../../../src/checks/index.ts";
+import { MODES, toolsOf } from "../../../src/dialects/index.ts";
+import { otherDialect } from "../../shared/other-dialect.ts";
+import { servable } from "../../shared/servable.ts";
+import { inTurns, LONG_STORY, LONG_TEXT } from "../../shared/texts.ts";
+import { ONE_TOOL } from "../../shared/tools.ts";
 
 /**
  * How long a gateway may take to notice that a client disconnected. The specification does not show how soon, so a miss is a
