@@ -45,6 +45,7 @@ export { type Selection, select } from "./select.ts";
 export { likenessOf } from "./served-models.ts";
 export type { Session } from "./session.ts";
 export { unblockLines } from "./static-fixture.ts";
+export { defineStepScenario, type Step } from "./steps.ts";
 export { TimeLeft } from "./time-left.ts";
 export { isTimedOut } from "./timeout-policy.ts";
 export { tokenLimitedFor } from "./token-limited-account.ts";

@@ -3,7 +3,8 @@ import { atLeast, atMost, type Verdict } from "../../../src/judging/index.ts";
 import { denialRequirements, judgeDenial } from "../../shared/judge-denial.ts";
 import { type Burst, concurrencyDenialsWhenIdle, exceedsLimit, refilledEarly } from "../burst.ts";
 import { admittedIn, isConcurrencyDenial, isRateDenial, isRefused, isServed, withoutStrays } from "../denials.ts";
-import { type RateRecording, rateScenario } from "./scenario.ts";
+import type { RateRecording } from "./recording.ts";
+import { rateScenario } from "./scenario.ts";
 
 /** Share of the limit that must have been admitted before a missing rate denial counts. */
 const MIN_ADMITTED_SHARE = 0.8;

@@ -1,7 +1,8 @@
 import { type Check, defineCheck, type Response } from "../../../src/checks/index.ts";
 import { atMost, that, type Verdict } from "../../../src/judging/index.ts";
 import { isRateDenial, isServed } from "../denials.ts";
-import { type RateRecording, rateScenario } from "./scenario.ts";
+import type { RateRecording } from "./recording.ts";
+import { rateScenario } from "./scenario.ts";
 import { isBracketed } from "./while-denied.ts";
 
 /** Judges that a kind of request did not bypass the limit while the account was denied. */
