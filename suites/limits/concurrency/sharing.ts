@@ -2,7 +2,8 @@ import { type Check, defineCheck, type Response } from "../../../src/checks/inde
 import { serverError, success, type Verdict } from "../../../src/judging/index.ts";
 import { isConcurrencyDenial, isServed } from "../denials.ts";
 import { servedAtLimit, wasAtLimit } from "./in-flight.ts";
-import { type ConcurrencyRecording, concurrencyScenario } from "./scenario.ts";
+import type { ConcurrencyRecording } from "./recording.ts";
+import { concurrencyScenario } from "./scenario.ts";
 
 /** The response to a kind of request that was served at the concurrency limit. */
 function servedKindAtLimit({ extras, held }: ConcurrencyRecording, kind: string): Response | undefined {

@@ -1,7 +1,8 @@
 import { defineCheck, type Response } from "../../../src/checks/index.ts";
 import { atMost, isTrue } from "../../../src/judging/index.ts";
 import { isServed } from "../denials.ts";
-import { concurrencyScenario, type LateRequest } from "./scenario.ts";
+import type { LateRequest } from "./recording.ts";
+import { concurrencyScenario } from "./scenario.ts";
 
 export const nonStreaming = defineCheck({
   id: "limits.concurrency-non-streaming",
