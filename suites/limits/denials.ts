@@ -11,6 +11,11 @@ export function isRateDenial(response: Response): boolean {
   return limitDenials("rate").isRate(response);
 }
 
+/** A rate denial as the specification names it: other denials use the same status. */
+export function isNamedRateDenial({ status, reason }: Response): boolean {
+  return status === 429 && reason === "rate_limit_exceeded";
+}
+
 /**
  * Distinguishes the denials of the two limits if 429s that name none are about `unnamed`. On an account that is kept at a limit,
  * a 429 with any other reason is a rate denial with a wrong name.

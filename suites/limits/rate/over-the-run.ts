@@ -1,6 +1,6 @@
 import { type Check, defineInvariant, type Response } from "../../../src/checks/index.ts";
 import { atMost } from "../../../src/judging/index.ts";
-import { isServed } from "../denials.ts";
+import { isNamedRateDenial, isServed } from "../denials.ts";
 
 const MINUTE_US = 60_000_000;
 /** Retry-After has whole seconds, rounded up. */
@@ -28,7 +28,7 @@ const farBelow = defineInvariant({
     );
     const odd = known.filter(
       (response) =>
-        saysRate(response) &&
+        isNamedRateDenial(response) &&
         response.requested.intent === "good" &&
         !mayBeOlder(response, startUs) &&
         (longWait(response) || hadRested(response, known)) &&
@@ -50,11 +50,6 @@ const farBelow = defineInvariant({
 
 /** Whether the target reserves this account for limits. Other clients may be using the other accounts. */
 const isSetAside = (account: string): boolean => /^(?:limited|tiers)\./.test(account);
-
-/** By its named reason: other denials use the same status. */
-function saysRate({ status, reason }: Response): boolean {
-  return status === 429 && reason === "rate_limit_exceeded";
-}
 
 /** Whether traffic before the run explains a denial: such requests leave every window within a minute. */
 function mayBeOlder(response: Response, startUs: number): boolean {
@@ -84,7 +79,7 @@ function usedBefore({ requested, exchange }: Response, responses: readonly Respo
   const used = responses.filter(
     (other) =>
       other.requested.account === requested.account &&
-      (isServed(other) || saysRate(other) || other.requested.intent !== "good") &&
+      (isServed(other) || isNamedRateDenial(other) || other.requested.intent !== "good") &&
       other.exchange.timeline.dueUs > endUs - MINUTE_US &&
       other.exchange.timeline.dueUs <= endUs,
   );

@@ -2,7 +2,7 @@ import { type Check, defineCheck, type Held, type Response, type Session } from 
 import { atMost } from "../../../src/judging/index.ts";
 import { WINDOW_OVER_MS } from "../../../src/limits/index.ts";
 import type { Key } from "../../../src/target/index.ts";
-import { isRateDenial, isServed } from "../denials.ts";
+import { isNamedRateDenial, isRateDenial, isServed } from "../denials.ts";
 import { A_WINDOW } from "../paced.ts";
 import { abortOnceDecided, longStream } from "../send.ts";
 import { fillOnce } from "./concurrency.ts";
@@ -38,7 +38,7 @@ const withOthers = defineCheck({
     if (waitMs > MAX_WAIT_MS) return NOTHING_SENT;
     if (denials.length > 0) await t.wait(waitMs + REST_MS);
     const first = await sendSpacedStreams(t, account.key);
-    if (first.filter(isDenied).length <= TOLERATED) return { first, alone: [], second: [] };
+    if (first.filter(isNamedRateDenial).length <= TOLERATED) return { first, alone: [], second: [] };
     await t.wait(WINDOW_OVER_MS, A_WINDOW);
     const alone = await sendOneByOne(t, account.key);
     await t.wait(WINDOW_OVER_MS, A_WINDOW);
@@ -46,13 +46,13 @@ const withOthers = defineCheck({
   },
   judge({ first, alone, second }, verdict) {
     if (first.length === 0) return verdict.notApplicable("the target has no account of the growth or scale tier");
-    const denied = first.filter(isDenied);
-    const deniedAlone = alone.filter(isDenied);
+    const denied = first.filter(isNamedRateDenial);
+    const deniedAlone = alone.filter(isNamedRateDenial);
     if (denied.length > TOLERATED && deniedAlone.length > 0)
       return verdict.inconclusive(
         `${deniedAlone.length} of ${alone.length} requests at the same pace were denied by the rate limit although no other was in flight: ${deniedAlone[0]?.summary}. Run again when nobody else uses the account`,
       );
-    const again = second.filter(isDenied);
+    const again = second.filter(isNamedRateDenial);
     if (denied.length > TOLERATED && again.length <= TOLERATED)
       return verdict.inconclusive(
         `${denied.length} of ${first.length} streams were denied by the rate limit the first time, and ${again.length} of ${second.length} the second time`,
@@ -71,8 +71,6 @@ const NOTHING_SENT: Readonly<Record<"first" | "alone" | "second", readonly Respo
   alone: [],
   second: [],
 };
-
-const isDenied = ({ status, reason }: Response): boolean => status === 429 && reason === "rate_limit_exceeded";
 
 async function sendSpacedStreams(t: Session, key: Key): Promise<readonly Response[]> {
   const sent: Held[] = [];
