@@ -40,7 +40,7 @@ export {
   tallyWaits,
   waitsOf,
 } from "./retry-after-waits.ts";
-export { isShortWait, muchShorterWait, type WaitToTest, waitToTest } from "./tested-wait.ts";
+export { isShortWait, muchShorterWait, waitToTest } from "./tested-wait.ts";
 export {
   mostSpentInWindow,
   possiblySpentAt,

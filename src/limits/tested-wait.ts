@@ -7,7 +7,7 @@ const MAX_WAIT_MS = 65_000;
 const CLOCKS_MS = 50;
 
 /** How long to send nothing after a denial, to test the wait that it requested. */
-export interface WaitToTest {
+interface WaitToTest {
   /** The requested wait, ms; `null` if the denial requested no usable one, or one that is too long to test. */
   readonly waitMs: number | null;
   /** What is left of it, or without one of a rate window, ms. */

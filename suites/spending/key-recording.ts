@@ -63,7 +63,7 @@ export interface KeyRun {
   readonly state: UsedUpState;
   /** The key to use up; `undefined` in a quick run that does not use one up. */
   key: Key | undefined;
-  /** Whether somebody makes fresh keys of its state. */
+  /** Whether fresh keys of its state can be created. */
   readonly isRenewable: boolean;
   /** Whether failures are tested on this key: on the one with the budget, which has no lag, if there is one. */
   readonly hasFreeBatches: boolean;
