@@ -47,6 +47,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       "dialects",
       "http/recorder",
       "judging",
+      "limits",
       "record",
       "reports/text",
       "requirements",
@@ -85,7 +86,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   },
   overhead: {
     holds: "what gateways add to the latency of their upstream: rounds, intervals, a control",
-    imports: ["core", "load", "record"],
+    imports: ["core", "dialects", "load", "record"],
   },
   "reference-gateway": { holds: "a gateway in its own right, its mutations and valid variants", imports: ["core"] },
   history: {
@@ -169,6 +170,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       "core",
       "http/recorder",
       "judging",
+      "limits",
       "load",
       "policy",
       "record",
@@ -273,10 +275,8 @@ export const MAX_FILES = 16;
 
 /** Folders with more files, each with the reason. */
 export const LARGE_FOLDERS: Readonly<Record<string, string>> = {
-  "src/limits": "one fold over observations per file, and all of them are one step of the same inference",
   "src/reference-gateway/mutations": "one file per subject, found by the name of the mutation",
   "src/reference-gateway/variants": "one file per subject, found by the name of the variant",
-  "suites/limits": "the checks of both limits share their scenarios",
 };
 
 /** Levels of folders below a module. What a path leads to depends on how deep its file is. */

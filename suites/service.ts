@@ -2,7 +2,7 @@ import { type Check, defineCheck, type RequestSpec, type Response } from "../src
 import { DIALECTS, type Dialect, imagePart, MODES, toolsOf } from "../src/dialects/index.ts";
 import { aReply, filledString, success, that } from "../src/judging/index.ts";
 import { dialectOfEndpoint, ENDPOINTS, endpointOf } from "./auth/endpoints.ts";
-import { isServed } from "./limits/limit-denials.ts";
+import { isServed } from "./limits/denials.ts";
 import { dialectOfCase } from "./shared/cases/dialect-of-case.ts";
 import { leftWithoutText } from "./shared/judge/judge-reply.ts";
 import { assumeControl, sendControl } from "./shared/requests/control-request.ts";

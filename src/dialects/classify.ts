@@ -12,8 +12,10 @@ export type Classification =
  */
 export type Retry = "never" | "retry-after" | "backoff" | "uncertain";
 
-/** Temporary denials; every other reason requires someone to act (retry rules 1 and 2). */
-const TEMPORARY: readonly string[] = ["rate_limit_exceeded", "concurrency_limit_exceeded"];
+/** Denials by a limit: waiting resolves them. Every other reason requires someone to act (retry rules 1 and 2). */
+const LIMIT_REASONS: readonly unknown[] = ["rate_limit_exceeded", "concurrency_limit_exceeded"];
+
+export const isLimitReason = (reason: string | undefined): boolean => LIMIT_REASONS.includes(reason);
 
 export interface Facts {
   /** Status of the final response; `undefined` if there was none. */
@@ -39,5 +41,5 @@ export function classify({ status, reason, complete, timedOut = false }: Facts):
 
 /** A 429 without a reason is a rate limit, as everywhere else in HTTP. */
 function temporary(reason: string | undefined): boolean {
-  return reason === undefined || TEMPORARY.includes(reason);
+  return reason === undefined || isLimitReason(reason);
 }

@@ -1,4 +1,4 @@
-export { type Classification, classify, type Retry } from "./classify.ts";
+export { type Classification, classify, isLimitReason, type Retry } from "./classify.ts";
 export { type DenialMessage, type DenialWords, findDenial, textsOf } from "./denial-reading.ts";
 export {
   DIALECTS,

@@ -34,6 +34,8 @@ export interface Observation {
   readonly connectUs: number | undefined;
   /** Head of the response. */
   readonly headUs: number | undefined;
+  /** First byte of the body; not every engine measures it. */
+  readonly bodyUs?: number | undefined;
   readonly firstTokenUs: number | undefined;
   readonly endUs: number;
   readonly longestGapUs: number | undefined;

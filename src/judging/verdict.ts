@@ -1,4 +1,5 @@
 import { describeUndecided } from "../../reports/text/index.ts";
+import { isLimitReason } from "../dialects/index.ts";
 import type { Finding, ResponseFacts, UndecidedReason } from "../record/index.ts";
 import type { CompatRequirement, MustRequirement, RequirementId, ShouldRequirement } from "../requirements/index.ts";
 import { type Conclusion, conclusionOf } from "./conclusion.ts";
@@ -224,5 +225,5 @@ export function isAmbient({
   reason,
 }: Pick<ControlResponse, "status" | "complete" | "reason">): boolean {
   if (status === undefined || !complete) return true;
-  return status >= 500 || reason === "rate_limit_exceeded" || reason === "concurrency_limit_exceeded";
+  return status >= 500 || isLimitReason(reason);
 }

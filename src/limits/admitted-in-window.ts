@@ -7,6 +7,8 @@ import { respondedAtUs } from "./moments.ts";
  * edge, a sliding one holds no more, a bucket was empty. A second less than a minute, to allow for clocks.
  */
 export const WINDOW_US = 59_000_000;
+/** After this time, nothing that was sent earlier counts in any one-minute window: a minute and a second for clocks, ms. */
+export const WINDOW_OVER_MS = 61_000;
 /** Tolerance of per-minute counts: clocks and networks are not exact. */
 export const TOLERANCE = 0.01;
 /** A limiter that requires even spacing may deny arrivals that are closer than the rate's interval by more than this, µs. */

@@ -1,16 +1,14 @@
+import { isLimitReason } from "../dialects/index.ts";
 import type { Observation } from "../judging/index.ts";
 
-/** Denials by a limit: waiting resolves them, and load is expected to hit them. */
-const LIMIT_REASONS: readonly string[] = ["rate_limit_exceeded", "concurrency_limit_exceeded"];
+export type LimitName = "rate" | "concurrency";
 
-export const isLimitReason = (reason: string): boolean => LIMIT_REASONS.includes(reason);
-
-/** Valid names of the reason for a 429: any other name does not identify a limit. */
-const NAMES_OF_429: readonly string[] = [...LIMIT_REASONS, "budget_exhausted", "quota_exceeded"];
+/** Spending rules that a 429 may name. */
+const SPENDING_REASONS_OF_429: readonly string[] = ["budget_exhausted", "quota_exceeded"];
 
 /** Whether a denial is a 429 that does not say which limit was reached. */
 export function isUnnamedLimit({ outcome, what, status }: Pick<Observation, "outcome" | "what" | "status">): boolean {
-  return outcome === "denied" && status === 429 && !NAMES_OF_429.includes(what);
+  return outcome === "denied" && status === 429 && !isLimitReason(what) && !SPENDING_REASONS_OF_429.includes(what);
 }
 
 export const isAdmitted = ({ outcome }: Pick<Observation, "outcome">): boolean =>
@@ -19,18 +17,36 @@ export const isAdmitted = ({ outcome }: Pick<Observation, "outcome">): boolean =
 /** Roles of requests that are sent to hit the concurrency limit: for these, an unnamed 429 is attributed to that limit. */
 const CONCURRENCY_ROLES: readonly string[] = ["wave", "extra", "background", "busy", "again", "return"];
 
-/** The limit behind a denial: by its name, otherwise by the purpose of the request. */
-function limitOf(one: Observation): "rate" | "concurrency" | undefined {
-  const { outcome, what, role } = one;
-  if (outcome !== "denied") return undefined;
-  if (what === "rate_limit_exceeded") return "rate";
-  if (what === "concurrency_limit_exceeded") return "concurrency";
-  if (!isUnnamedLimit(one)) return undefined;
-  return CONCURRENCY_ROLES.includes(role) ? "concurrency" : "rate";
+export type Denied = Pick<Observation, "outcome" | "what" | "status" | "role">;
+
+/** The limit behind a denial: by its name, otherwise by the purpose of the request unless `unnamed` says which. */
+export function limitOf(
+  one: Denied,
+  unnamed: LimitName = CONCURRENCY_ROLES.includes(one.role) ? "concurrency" : "rate",
+): LimitName | undefined {
+  if (one.outcome !== "denied") return undefined;
+  if (one.what === "rate_limit_exceeded") return "rate";
+  if (one.what === "concurrency_limit_exceeded") return "concurrency";
+  return isUnnamedLimit(one) ? unnamed : undefined;
 }
 
-export const isRateDenial = (one: Observation): boolean => limitOf(one) === "rate";
-export const isConcurrencyDenial = (one: Observation): boolean => limitOf(one) === "concurrency";
+export const isRateDenial = (one: Denied): boolean => limitOf(one) === "rate";
+export const isConcurrencyDenial = (one: Denied): boolean => limitOf(one) === "concurrency";
 
 /** Role of requests that we aborted midway. */
 export const LEFT = "left";
+
+/** A provider may fail this share of many requests, or one of a few, without any relation to a limit. */
+export const STRAY_SHARE = 0.03;
+
+/**
+ * Failures unrelated to a limit: 5xx without a named limit, or no response at all, if they are rare. If there are more, this is
+ * how the gateway denies.
+ */
+export function strayFailures<T extends Pick<Observation, "outcome" | "status">>(
+  observations: readonly T[],
+): readonly T[] {
+  const failures = observations.filter(({ outcome, status = 500 }) => outcome === "failed" && status >= 500);
+  const most = Math.max(1, Math.floor(observations.length * STRAY_SHARE));
+  return failures.length <= most && failures.length < observations.length ? failures : [];
+}

@@ -22,7 +22,7 @@ export type WithHead = Observation & { readonly headUs: number };
 export const hasHead = (one: Observation): one is WithHead => one.headUs !== undefined;
 
 /** The latest time at which the gateway had decided: the head of its response, or the end of a request without one, µs. */
-export const respondedAtUs = ({ headUs, endUs }: Observation): number => headUs ?? endUs;
+export const respondedAtUs = ({ headUs, endUs }: Pick<Observation, "headUs" | "endUs">): number => headUs ?? endUs;
 
 /** Earliest time at which data read at `us` may have arrived: our process may have been stalled before it read. */
 export function arrivedFromUs(us: number, still: readonly Stretch[]): number {

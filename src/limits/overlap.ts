@@ -12,13 +12,19 @@ const NOTICE_MS = 10_000;
  * @param still ranges in which this process was stalled.
  */
 export function minPeakInFlight(observations: readonly Observation[], still: readonly Stretch[]): number {
-  const edges = observations
+  const spans = observations
     .filter(isAdmitted)
     .filter(hasHead)
-    .filter((one) => surelyUntilUs(one, still) > one.headUs)
-    .flatMap((one) => [
-      { atUs: one.headUs, change: 1 },
-      { atUs: surelyUntilUs(one, still), change: -1 },
+    .map((one): Stretch => [one.headUs, surelyUntilUs(one, still)]);
+  return peakOf(spans.filter(([fromUs, toUs]) => toUs > fromUs));
+}
+
+/** Maximum number of ranges that overlap. If one ends at the moment another begins, the end counts first. */
+export function peakOf(spans: readonly Stretch[]): number {
+  const edges = spans
+    .flatMap(([fromUs, toUs]) => [
+      { atUs: fromUs, change: 1 },
+      { atUs: toUs, change: -1 },
     ])
     .sort((a, b) => a.atUs - b.atUs || a.change - b.change);
   let now = 0;

@@ -1,4 +1,4 @@
-import { WINDOW_US } from "./admitted-in-window.ts";
+import { WINDOW_OVER_MS, WINDOW_US } from "./admitted-in-window.ts";
 
 /**
  * What one admitted request used of a token limit. Gateways count at different times, from the sending of a request to some time
@@ -12,9 +12,6 @@ export interface TokenSpend {
   /** Tokens that possibly count. */
   readonly most: number;
 }
-
-/** A little more than a minute: requests that ended earlier no longer count in any window, µs. */
-const FORGOTTEN_US = 61_000_000;
 
 /** Total of the tokens that certainly count. */
 export function surelySpent(spends: readonly TokenSpend[]): number {
@@ -32,7 +29,7 @@ export function mostSpentInWindow(spends: readonly TokenSpend[]): number {
 /** Tokens that possibly counted at a moment: of requests sent by then that had not ended a minute before. */
 export function possiblySpentAt(spends: readonly TokenSpend[], atUs: number): number {
   return spends
-    .filter(({ sentUs, endUs }) => sentUs <= atUs && endUs > atUs - FORGOTTEN_US)
+    .filter(({ sentUs, endUs }) => sentUs <= atUs && endUs > atUs - WINDOW_OVER_MS * 1_000)
     .reduce((sum, { most }) => sum + most, 0);
 }
 

@@ -1,5 +1,4 @@
 export { nowUs } from "../http/load-client/index.ts";
-export { isLimitReason } from "../limits/index.ts";
 export { type Capacity, type CapacityStep, findCapacity, HOLD_S } from "./analysis/capacity/find-capacity.ts";
 export type { FrontierPoint } from "./analysis/capacity/frontier.ts";
 export { assertMeasurable, parseObjective } from "./analysis/capacity/objective.ts";
@@ -40,7 +39,6 @@ export {
 } from "./shards/shard-file.ts";
 export { shareValidity } from "./shards/share-validity.ts";
 export { accountOf } from "./tier/account-of.ts";
-export { UNKNOWN_MS } from "./tier/at-rate-limit.ts";
 export { runTier } from "./tier/run-tier.ts";
 export type { TierLength } from "./tier/tier-cost.ts";
 export { costOf } from "./workload/cost.ts";

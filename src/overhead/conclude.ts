@@ -1,3 +1,4 @@
+import { isLimitReason } from "../dialects/index.ts";
 import type { Overhead, OverheadLevel } from "../record/index.ts";
 import { textOf } from "./measure-overhead.ts";
 
@@ -24,9 +25,6 @@ export function conclude({ arms, control }: Pick<Overhead, "arms" | "control">):
   return { result: isFailed ? "fail" : reasons.length > 0 ? "inconclusive" : "pass", reasons };
 }
 
-/** Denials that a key with higher limits avoids. */
-const LIMITS: readonly string[] = ["rate_limit_exceeded", "concurrency_limit_exceeded", "429"];
-
 /** Requests were lost that no limit or rule of the gateway denied. */
 function isFailing({ errorKinds }: OverheadLevel): boolean {
   return errorKinds.some(({ outcome }) => outcome !== "denied");
@@ -36,7 +34,8 @@ function errorsText(name: string, level: OverheadLevel): string[] {
   const { requests, errors, errorKinds } = level;
   if (errors === 0) return [];
   const kinds = errorKinds.slice(0, 3).map(({ what, count }) => `${count} ${what}`);
-  const isLimited = errorKinds.some(({ what }) => LIMITS.includes(what));
+  // A key with higher limits avoids these denials.
+  const isLimited = errorKinds.some(({ what }) => isLimitReason(what) || what === "429");
   const next = isLimited ? "; a key with higher limits is needed" : "";
   return [`${name}, ${textOf(level)}: ${errors} of ${requests} requests were not served (${kinds.join(", ")})${next}`];
 }

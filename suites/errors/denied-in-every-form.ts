@@ -1,16 +1,14 @@
 import { type Check, defineCheck, type RequestSpec, type Response } from "../../src/checks/index.ts";
+import { isLimitReason } from "../../src/dialects/index.ts";
 import { notServerError, serverError, success, that } from "../../src/judging/index.ts";
 import { denial } from "../../src/requirements/index.ts";
-import { atOnce } from "../limits/burst.ts";
+import { atOnce } from "../limits/send.ts";
 import { expectedDenial } from "../shared/judge/expected-denial.ts";
 import { AT_ONCE, CALLERS, type Caller, credentialsOf } from "../shared/requests/callers.ts";
 import { inTurns, LONG_TEXT } from "../shared/requests/texts.ts";
 
 /** An acceptable response to a body of unknown length (RFC 9110, 15.5.12). */
 const NO_LENGTH = 411;
-
-/** Reasons that depend on the other traffic of the account. */
-const BUSY: readonly string[] = ["rate_limit_exceeded", "concurrency_limit_exceeded"];
 
 /** Forms of a request that add no other reason for a denial. */
 const WAYS: Readonly<Record<string, RequestSpec>> = {
@@ -82,7 +80,7 @@ const deniedInEveryForm = defineCheck({
     for (const response of [...plain, ...single, ...together]) {
       const seen = { in: response };
       // A gateway that requires a length says so before anything else; so does one whose account is busy.
-      if (response.status === NO_LENGTH || BUSY.includes(response.reason ?? "")) continue;
+      if (response.status === NO_LENGTH || isLimitReason(response.reason)) continue;
       if (!verdict.must(requirement, response.status, expected.status, { ...seen, at: "status" })) continue;
       verdict.must(requirement, response.reason, expected.readAs, { ...seen, at: "reason" });
       if (response.requested.endpoint === "chat" && plain[0]?.json !== undefined)

@@ -2,6 +2,7 @@ import exec from "k6/execution";
 import { Counter, Rate, Trend } from "k6/metrics";
 import type { PlannedRequest } from "./plan.ts";
 import type { Reply } from "./read-reply.ts";
+import { LIMIT_REASONS } from "./retry-rules.ts";
 
 const requestTrend = new Trend("gauntlet_request", true);
 const firstByte = new Trend("gauntlet_first_byte", true);
@@ -14,8 +15,6 @@ const refusals = new Counter("gauntlet_refusals");
 const served = new Rate("gauntlet_served");
 /** Share of the complete 2xx replies that no client could use. */
 const invalid = new Rate("gauntlet_invalid");
-/** Denials that are expected under load. */
-const LIMITS = ["rate_limit_exceeded", "concurrency_limit_exceeded"];
 const sufficientWaits = new Counter("gauntlet_waits_sufficient");
 const insufficientWaits = new Counter("gauntlet_waits_insufficient");
 const earlySends = new Counter("gauntlet_early_sends");
@@ -85,7 +84,8 @@ export function measure(request: PlannedRequest, marks: Marks, reply: Reply, cle
   );
   sent.add(1, tags);
   served.add(reply.outcome === "admitted" || reply.outcome === "unfinished");
-  if (reply.outcome === "denied" && !LIMITS.includes(reply.what)) refusals.add(1, tags);
+  // Load is expected to reach the limits.
+  if (reply.outcome === "denied" && !LIMIT_REASONS.includes(reply.what)) refusals.add(1, tags);
   if (marks.status > 0) firstByte.add(marks.firstByteMs, tags);
   if (reply.outcome === "admitted" || reply.outcome === "invalid") invalid.add(reply.outcome === "invalid", tags);
   if (reply.outcome === "admitted") admitted.add(1, tags);

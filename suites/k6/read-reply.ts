@@ -3,7 +3,7 @@ import { findDenial } from "./denial-reading.ts";
 import type { Plan, PlannedRequest } from "./plan.ts";
 import { checkReply, checkStream } from "./reply-defect.ts";
 import { retryAfterWaitMs } from "./retry-after.ts";
-import { type Retry, retryOf } from "./retry-rules.ts";
+import { LIMIT_REASONS, type Retry, retryOf } from "./retry-rules.ts";
 
 export interface Reply {
   readonly outcome: "admitted" | "denied" | "failed" | "invalid" | "unfinished";
@@ -25,7 +25,6 @@ export interface Reply {
 const OF_STATUS = 1_400;
 const TIMEOUT = 1_050;
 const DIAL = [1_200, 1_210, 1_211, 1_212, 1_213];
-const LIMITS = ["rate_limit_exceeded", "concurrency_limit_exceeded"];
 const NONCE = /gx[0-9a-f]+n[0-9a-z]+z/g;
 
 type Response = RefinedResponse<"text">;
@@ -73,7 +72,7 @@ function outcomeOf(
   if (begun && stream) return { outcome: "unfinished", what: timedOut ? "deadline" : "cut stream" };
   if (begun) return failed(timedOut ? "deadline" : "cut reply");
   if (!complete) return failed(timedOut ? "deadline" : DIAL.includes(code) ? "unreachable" : "reset");
-  if (LIMITS.includes(reason)) return { outcome: "denied", what: reason };
+  if (LIMIT_REASONS.includes(reason)) return { outcome: "denied", what: reason };
   if (status >= 400 && status < 500) return { outcome: "denied", what: reason === "" ? `${status}` : reason };
   return failed(`${status}`);
 }

@@ -18,14 +18,15 @@ export type Decision =
   | { readonly kind: "done" | "stop" | "uncertain" }
   | { readonly kind: "wait"; readonly ms: number; readonly fromRetryAfter: boolean };
 
-/** Temporary denials. A 429 without a reason is a rate limit, as everywhere else in HTTP. */
-const TEMPORARY = ["", "rate_limit_exceeded", "concurrency_limit_exceeded"];
+/** Denials by a limit: waiting resolves them. */
+export const LIMIT_REASONS = ["rate_limit_exceeded", "concurrency_limit_exceeded"];
 
 /** Determines from the status and the named reason how a request may be retried (specification, section 7). */
 export function retryOf(status: number, reason: string, complete: boolean, timedOut: boolean): Retry {
   if (timedOut) return "uncertain";
   if (status === 0 || status >= 500) return "backoff";
-  if (status === 429) return TEMPORARY.includes(reason) ? "retry-after" : "never";
+  // A 429 without a reason is a rate limit, as everywhere else in HTTP.
+  if (status === 429) return reason === "" || LIMIT_REASONS.includes(reason) ? "retry-after" : "never";
   if (status < 200 || status > 299) return "never";
   return complete ? "served" : "backoff";
 }

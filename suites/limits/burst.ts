@@ -1,6 +1,6 @@
-import type { Held, RequestSpec, Response, Session } from "../../src/checks/index.ts";
+import type { RequestSpec, Response, Session } from "../../src/checks/index.ts";
 import type { Limits } from "../../src/target/index.ts";
-import { admittedIn, isConcurrencyDenial, isRateDenial, isRefused, isServed } from "./limit-denials.ts";
+import { admittedIn, isConcurrencyDenial, isRateDenial, isRefused, isServed } from "./denials.ts";
 
 /** Requests sent as fast as the gateway responds, until the first rate denial or a bound. */
 export type Burst = {
@@ -57,22 +57,6 @@ export async function burst(t: Session, { what, specs, most, parallel }: BurstPl
   };
   await Promise.all(Array.from({ length: parallel }, worker));
   return { what, responses, seconds: (t.nowUs() - startUs) / 1_000_000 };
-}
-
-/** Sends all of them concurrently; the specs take turns. */
-export function atOnce(t: Session, specs: readonly RequestSpec[], count: number): Promise<Response[]> {
-  return Promise.all(Array.from({ length: count }, (_, at) => t.start(specs[at % specs.length] ?? {}).done));
-}
-
-/**
- * Aborts each request as soon as it has been admitted or denied, or after `latestMs`: the rest of the response adds no
- * information.
- */
-export async function abortOnceDecided(t: Session, held: readonly Held[], latestMs?: number): Promise<Response[]> {
-  const started = Promise.all(held.map(({ started }) => started));
-  await (latestMs === undefined ? started : Promise.race([started, t.wait(latestMs)]));
-  for (const each of held) each.abort();
-  return Promise.all(held.map(({ done }) => done));
 }
 
 /** Concurrency denials with nothing in flight, now or shortly before: they mean something else. */

@@ -1,8 +1,6 @@
 import { accountOfKey, type RequestSpec, type Response, type Session } from "../../src/checks/index.ts";
+import { WINDOW_OVER_MS } from "../../src/limits/index.ts";
 import type { Key } from "../../src/target/index.ts";
-
-/** After this time earlier requests no longer count, whatever the window, ms. */
-export const QUIET_MS = 61_000;
 
 /** The reason to report for such a wait. */
 export const A_WINDOW = "a rate window to be over";
@@ -10,12 +8,12 @@ export const A_WINDOW = "a rate window to be over";
 /** Waits until nothing that was sent on the key's account counts any more. */
 export async function untilQuiet(t: Session, key: Key): Promise<void> {
   const account = accountOfKey(key);
-  await t.wait(Math.max(0, QUIET_MS - t.unusedForMs(account)), `the rate window of ${account}`);
+  await t.wait(Math.max(0, WINDOW_OVER_MS - t.unusedForMs(account)), `the rate window of ${account}`);
 }
 
 /** Spreads `perMinute` requests evenly over one minute, after a quiet minute. */
 export async function paced(t: Session, specs: readonly RequestSpec[], perMinute: number): Promise<Response[]> {
-  await t.wait(QUIET_MS, A_WINDOW);
+  await t.wait(WINDOW_OVER_MS, A_WINDOW);
   const count = Math.max(1, Math.floor(perMinute));
   const startUs = t.nowUs();
   const sent: Promise<Response>[] = [];

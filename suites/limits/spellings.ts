@@ -1,10 +1,10 @@
 import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
 import { atMost } from "../../src/judging/index.ts";
-import { concurrencyScenario } from "./concurrency-scenario.ts";
-import { servedAtLimit, wasAtLimit } from "./in-flight.ts";
-import { isConcurrencyDenial, isServed } from "./limit-denials.ts";
-import { rateScenario } from "./rate-scenario.ts";
-import { judgeKind } from "./rate-sharing.ts";
+import { servedAtLimit, wasAtLimit } from "./concurrency/in-flight.ts";
+import { concurrencyScenario } from "./concurrency/scenario.ts";
+import { isConcurrencyDenial, isServed } from "./denials.ts";
+import { rateScenario } from "./rate/scenario.ts";
+import { judgeKind } from "./rate/sharing.ts";
 
 const NOT_TRIED = "a quick run, or a rate limit that leaves no room for these requests";
 const NOT_TAKEN = "the gateway accepts the key only in the form that the specification shows";

@@ -2,7 +2,7 @@ import { type Check, defineInvariant, type Response } from "../../src/checks/ind
 import { gatewayTimeMs, readRateLimit, readRetryAfter } from "../../src/dialects/index.ts";
 import { that, type Verdict } from "../../src/judging/index.ts";
 import type { ShouldRequirement } from "../../src/requirements/index.ts";
-import { isConcurrencyDenial, isRateDenial } from "../limits/limit-denials.ts";
+import { isConcurrencyDenial, isNamedRateDenial, isRateDenial } from "../limits/denials.ts";
 
 /** A one-minute rate needs no longer wait; half as much again for cautious gateways, seconds. */
 const MAX_RATE_WAIT_S = 90;
@@ -52,7 +52,7 @@ const present = defineInvariant({
   explains:
     "Checks every rate_limit_exceeded denial of the run, whatever caused it: both dialects, streaming and non-streaming, the model list. Without the header, clients guess, and all retry at the same time.",
   judge(responses, verdict) {
-    const denials = responses.filter(({ status, reason }) => status === 429 && reason === "rate_limit_exceeded");
+    const denials = responses.filter(isNamedRateDenial);
     if (denials.length === 0) return verdict.inconclusive("nothing was denied by its rate limit");
     for (const denial of denials) {
       verdict.must("LIMIT-RATE-4", denial.header("retry-after") !== undefined, true, {

@@ -1,6 +1,6 @@
 import { type Check, defineCheck } from "../../src/checks/index.ts";
-import { isRateDenial } from "../limits/limit-denials.ts";
-import { rateScenario } from "../limits/rate-scenario.ts";
+import { isRateDenial } from "../limits/denials.ts";
+import { rateScenario } from "../limits/rate/scenario.ts";
 
 export const sufficient = defineCheck({
   id: "retry-after.sufficient",

@@ -1,5 +1,5 @@
 import { outputTokensOf, type RequestSpec, type Response, type Session } from "../../src/checks/index.ts";
-import { type Dialect, MODES, type Mode } from "../../src/dialects/index.ts";
+import { type Dialect, isLimitReason, MODES, type Mode } from "../../src/dialects/index.ts";
 import type { Key } from "../../src/target/index.ts";
 import { otherDialect } from "../shared/cases/other-dialect.ts";
 import { inTurns, LONG_TEXT } from "../shared/requests/texts.ts";
@@ -247,7 +247,7 @@ export async function driveLong(t: Session, key: Key, lagS: number): Promise<Dri
 /** Any refusal that a used-up key may get, correctly named or not: the requirements are judged, not assumed. */
 export function isSpendingDenial(response: Response): boolean {
   const { status = 0, reason } = response;
-  if (status === 429) return reason !== "rate_limit_exceeded" && reason !== "concurrency_limit_exceeded";
+  if (status === 429) return !isLimitReason(reason);
   return status === 402 || (status >= 400 && status < 500);
 }
 

@@ -1,7 +1,7 @@
 import { type Check, defineCheck, defineInvariant, type Response, type Session } from "../../src/checks/index.ts";
 import { toolsOf } from "../../src/dialects/index.ts";
 import { notSuccess, success } from "../../src/judging/index.ts";
-import { withoutStrays } from "../limits/limit-denials.ts";
+import { withoutStrays } from "../limits/denials.ts";
 import { otherDialect } from "../shared/cases/other-dialect.ts";
 import { servable } from "../shared/cases/servable.ts";
 import { spellingsOf } from "../shared/cases/spellings.ts";

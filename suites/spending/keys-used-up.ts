@@ -1,21 +1,11 @@
-import {
-  type Check,
-  type CheckSpec,
-  defineCheck,
-  defineScenario,
-  type Response,
-  type Scenario,
-  type Session,
-  unblockLines,
-} from "../../src/checks/index.ts";
+import { type Check, type CheckSpec, defineCheck, type Response, unblockLines } from "../../src/checks/index.ts";
 import { atMost, success, type Verdict } from "../../src/judging/index.ts";
-import { withoutStrays } from "../limits/limit-denials.ts";
-import { expectedDenial } from "../shared/judge/expected-denial.ts";
-import { denialRequirements, type ExpectedDenial, judgeDenial } from "../shared/judge/judge-denial.ts";
+import { withoutStrays } from "../limits/denials.ts";
+import { denialRequirements, judgeDenial } from "../shared/judge/judge-denial.ts";
 import { describeKind, isSpendingDenial, type UsedUpState } from "./drive.ts";
 import { passedTheLimit } from "./key-bursts.ts";
-import { type KeyRecording, NOTHING, useUpKey } from "./key-scenario.ts";
-import { useUpQuickly } from "./quick-key-scenario.ts";
+import type { KeyRecording } from "./key-recording.ts";
+import { usedUpScenario } from "./key-scenario.ts";
 
 /** Lines of the target file that give a check an unused key. */
 function freshKey(state: UsedUpState): string[] {
@@ -26,50 +16,28 @@ function freshKey(state: UsedUpState): string[] {
   ];
 }
 
-type Recording = KeyRecording & {
-  readonly expected: ExpectedDenial;
-  readonly state: UsedUpState;
-};
-
-/** The run uses up a key that starts with room; all checks of a state judge one scenario. */
-function usedUpScenario(state: UsedUpState): Scenario<Recording> {
-  const reason = state === "cappable" ? "quota_exceeded" : "budget_exhausted";
-  return defineScenario({
-    id: `spending.${state}`,
-    needs: [`key.${state}`],
-    schedule: { resource: `key ${state}` },
-    cost: { requests: state === "cappable" ? 320 : 720, waitS: 10, quick: { requests: state === "cappable" ? 0 : 80 } },
-    reaches: "spending",
-    async run(t) {
-      const recording = t.isQuick ? await quickly(t, state) : await useUpKey(t, state);
-      return { ...recording, expected: expectedDenial(t, reason), state };
-    },
-    assume({ before }, verdict) {
-      if (before === null)
-        return verdict.notApplicable("a quick run does not use up a key that it cannot create again");
-      if (isSpendingDenial(before))
-        verdict.missingFixture(
-          `the key ${state} is already used up: its first request got ${before.summary}`,
-          freshKey(state),
-        );
-      verdict.assumeGood(before, `the first request with the key ${state}`);
-    },
-  });
+/** States the preconditions that all checks of a state share. */
+function assumeUnused({ before, state }: KeyRecording, verdict: Verdict): void {
+  if (before === null) verdict.notApplicable("a quick run does not use up a key that it cannot create again");
+  else if (isSpendingDenial(before))
+    verdict.missingFixture(
+      `the key ${state} is already used up: its first request got ${before.summary}`,
+      freshKey(state),
+    );
+  else verdict.assumeGood(before, `the first request with the key ${state}`);
 }
 
-/** A quick run uses up neither the cap nor a key that cannot be replaced. */
-async function quickly(t: Session, state: UsedUpState): Promise<KeyRecording> {
-  return (state === "childSmall" ? await useUpQuickly(t) : undefined) ?? NOTHING;
-}
-
-const SCENARIOS = { cappable: usedUpScenario("cappable"), childSmall: usedUpScenario("childSmall") } as const;
+const SCENARIOS = {
+  cappable: usedUpScenario("cappable", assumeUnused),
+  childSmall: usedUpScenario("childSmall", assumeUnused),
+} as const;
 
 /** A check that exists for the daily cap and for the lifetime budget. */
-type UsedUpSpec = Pick<CheckSpec<Recording>, "title" | "explains" | "judge"> & {
-  readonly covers: Readonly<Record<UsedUpState, CheckSpec<Recording>["covers"]>>;
+type UsedUpSpec = Pick<CheckSpec<KeyRecording>, "title" | "explains" | "judge"> & {
+  readonly covers: Readonly<Record<UsedUpState, CheckSpec<KeyRecording>["covers"]>>;
 };
 
-function defineUsedUp(state: UsedUpState, id: CheckSpec<Recording>["id"], { covers, ...spec }: UsedUpSpec): Check {
+function defineUsedUp(state: UsedUpState, id: CheckSpec<KeyRecording>["id"], { covers, ...spec }: UsedUpSpec): Check {
   return defineCheck({ ...spec, id, scenario: SCENARIOS[state], covers: covers[state] });
 }
 

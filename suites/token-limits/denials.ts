@@ -1,7 +1,7 @@
 import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
 import { isTrue, that, type Verdict } from "../../src/judging/index.ts";
 import { type StatedRemaining, surelySpent, wrongRemaining } from "../../src/limits/index.ts";
-import { isRateDenial, isRefused, isServed } from "../limits/limit-denials.ts";
+import { isRateDenial, isRefused, isServed } from "../limits/denials.ts";
 import { largestOf, type Part, spendsOf, type TokensAsDeclared } from "./part.ts";
 import { tokenScenario } from "./scenario.ts";
 

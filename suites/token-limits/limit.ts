@@ -1,7 +1,7 @@
 import { type Check, defineCheck } from "../../src/checks/index.ts";
 import { atLeast, atMost, type Verdict } from "../../src/judging/index.ts";
 import { mostSpentInWindow, surelySpent } from "../../src/limits/index.ts";
-import { isConcurrencyDenial, isRateDenial, isRefused, isServed } from "../limits/limit-denials.ts";
+import { isConcurrencyDenial, isRateDenial, isRefused, isServed } from "../limits/denials.ts";
 import {
   allowedTokens,
   exceedsTokens,

@@ -1,7 +1,7 @@
 import type { Response } from "../../src/checks/index.ts";
 import { possiblySpentAt, surelySpent, type TokenSpend } from "../../src/limits/index.ts";
 import type { TokenLimits } from "../../src/target/index.ts";
-import { isRateDenial, isServed } from "../limits/limit-denials.ts";
+import { isRateDenial, isServed } from "../limits/denials.ts";
 import { type Size, spendOf } from "./size.ts";
 
 /** The limit as declared in the target file; `null`: not stated. */

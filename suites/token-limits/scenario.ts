@@ -8,10 +8,11 @@ import {
 } from "../../src/checks/index.ts";
 import type { Dialect } from "../../src/dialects/index.ts";
 import type { Key, TokenLimits } from "../../src/target/index.ts";
-import { burst, atOnce as sendAll } from "../limits/burst.ts";
-import { isRateDenial, isRefused, isServed } from "../limits/limit-denials.ts";
+import { burst } from "../limits/burst.ts";
+import { isRateDenial, isRefused, isServed } from "../limits/denials.ts";
 import { paced, untilQuiet } from "../limits/paced.ts";
-import { type TestedWait, waitAndRetry } from "../retry-after/tested-wait.ts";
+import { type TestedWait, waitAndRetry } from "../limits/rate/tested-wait.ts";
+import { atOnce as sendAll } from "../limits/send.ts";
 import { spellingsOf } from "../shared/cases/spellings.ts";
 import { expectedDenial } from "../shared/judge/expected-denial.ts";
 import type { ExpectedDenial } from "../shared/judge/judge-denial.ts";

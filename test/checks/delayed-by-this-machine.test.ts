@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Response } from "../../src/checks/index.ts";
-import { queuedAtLimit } from "../../suites/limits/in-flight.ts";
-import { isBracketed } from "../../suites/limits/while-denied.ts";
+import { queuedAtLimit } from "../../suites/limits/concurrency/in-flight.ts";
+import { isBracketed } from "../../suites/limits/rate/while-denied.ts";
 import { judged, seen } from "../support/seen-response.ts";
 
 const denied = (sentMs: number, endMs = sentMs + 5, ownLagMs = 0) =>

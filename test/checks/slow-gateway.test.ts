@@ -3,7 +3,7 @@ import { judgeGateway } from "../../scripts/verify/judge/judge-gateway.ts";
 import { instancesOf } from "../../src/checks/index.ts";
 import { ReplyTimes } from "../../src/checks/traffic/reply-times.ts";
 import { CHECKS } from "../../suites/index.ts";
-import { wasAtLimit } from "../../suites/limits/in-flight.ts";
+import { wasAtLimit } from "../../suites/limits/concurrency/in-flight.ts";
 import { seen } from "../support/seen-response.ts";
 
 const repliesAfter = (durationMs: number) => {

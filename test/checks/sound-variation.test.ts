@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { muchShorter } from "../../suites/limits/concurrency-limit.ts";
+import { muchShorter } from "../../suites/limits/concurrency/limit.ts";
 import { judged, seen } from "../support/seen-response.ts";
 
 test("a stream counts as cut if all others have one length, not if a model's replies vary", () => {

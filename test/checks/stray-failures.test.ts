@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Response } from "../../src/checks/index.ts";
 import { checkChanges } from "../../src/record/check-changes.ts";
-import { strayFailures } from "../../suites/limits/limit-denials.ts";
+import { strayFailures } from "../../suites/limits/denials.ts";
 import { judged, seen } from "../support/seen-response.ts";
 
 const times = <T>(length: number, make: (index: number) => T): T[] => Array.from({ length }, (_, index) => make(index));

@@ -1,3 +1,4 @@
+import { isLimitReason } from "../../dialects/index.ts";
 import type { Target } from "../../target/index.ts";
 import { limitsOfAccount } from "../fixtures/account-of-key.ts";
 import type { Response } from "../response/response.ts";
@@ -77,8 +78,7 @@ export class Pacing {
   /** Time to wait before an ambient denial is retried; `undefined` if it is not one. */
   #ambientWaitMs(response: Response): number | undefined {
     if (response.status !== 429) return undefined;
-    const isNamed = response.reason === "rate_limit_exceeded" || response.reason === "concurrency_limit_exceeded";
-    if (!isNamed && !isUndeclaredLimit(response)) return undefined;
+    if (!isLimitReason(response.reason) && !isUndeclaredLimit(response)) return undefined;
     const waitMs = response.retryAfterWaitMs ?? 1_000;
     const isMeant = response.requested.intent === "denied" && this.#retryAfterIgnored;
     const longestMs = isMeant ? SHORT_AMBIENT_WAIT_MS : MAX_AMBIENT_WAIT_MS;

@@ -1,8 +1,7 @@
 import { onAbort, sleep } from "../../core/index.ts";
+import { WINDOW_OVER_MS } from "../../limits/index.ts";
 import type { Limits } from "../../target/index.ts";
 
-/** Slightly longer than the minute over which rates are counted: clocks and networks are not exact. */
-const WINDOW_MS = 61_000;
 /** Share of a limit that conformance traffic uses, so that a denial is significant and not caused by us. */
 const SHARE = 0.85;
 /** Limits of a new account by the specification: the default tier. */
@@ -127,8 +126,8 @@ export class Throttle {
 
   #nextWait(): { readonly waitMs: number; readonly what: Throttled } {
     const now = this.#nowMs();
-    while (this.#sentMs.length > 0 && (this.#sentMs[0] ?? 0) <= now - WINDOW_MS) this.#sentMs.shift();
-    const full = this.#sentMs.length >= this.#mostInWindow ? (this.#sentMs[0] ?? 0) + WINDOW_MS - now : 0;
+    while (this.#sentMs.length > 0 && (this.#sentMs[0] ?? 0) <= now - WINDOW_OVER_MS) this.#sentMs.shift();
+    const full = this.#sentMs.length >= this.#mostInWindow ? (this.#sentMs[0] ?? 0) + WINDOW_OVER_MS - now : 0;
     const last = this.#sentMs.at(-1);
     const even = last === undefined ? 0 : last + this.#intervalMs - now;
     const byHeader = this.#notBeforeMs - now;

@@ -1,3 +1,4 @@
+import { isLimitReason } from "../../dialects/index.ts";
 import type { Response } from "../response/response.ts";
 
 const MINUTE_US = 60_000_000;
@@ -7,10 +8,9 @@ const MINUTE_US = 60_000_000;
  * a valid request. Such a limit need not name its reason as the specification requires.
  */
 export function isUndeclaredLimit({ status, requested, reason }: Response): boolean {
-  const isLimit = reason === undefined || reason === "rate_limit_exceeded" || reason === "concurrency_limit_exceeded";
   return (
     status === 429 &&
-    isLimit &&
+    (reason === undefined || isLimitReason(reason)) &&
     requested.rpm === undefined &&
     requested.account === "main" &&
     requested.intent === "good"

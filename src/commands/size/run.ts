@@ -1,10 +1,10 @@
 import { describeFacts } from "../../../reports/index.ts";
 import { EXIT, formatCount, formatNumber, UsageError } from "../../core/index.ts";
+import { isLimitReason } from "../../dialects/index.ts";
 import { Redactor } from "../../http/recorder/index.ts";
 import {
   assertReachable,
   type DurationOf,
-  isLimitReason,
   runWorkload,
   type Sizing,
   servedWorkload,

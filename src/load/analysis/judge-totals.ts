@@ -1,5 +1,5 @@
+import { isLimitReason } from "../../dialects/index.ts";
 import { type FindingFacts, finding } from "../../judging/index.ts";
-import { isLimitReason } from "../../limits/index.ts";
 import type { Finding, JudgedPhase, JudgedRun } from "../../record/index.ts";
 import type { LoadStop } from "../send/load-guard.ts";
 import { isStatedFailure } from "../send/outcome.ts";

@@ -1,8 +1,9 @@
 import { requestBody } from "../../dialects/index.ts";
+import { WINDOW_OVER_MS } from "../../limits/index.ts";
 import type { Limits, Target } from "../../target/index.ts";
 import { modelFor } from "../send/prepared-requests.ts";
 import { extraOf } from "../tier/at-concurrency-limit.ts";
-import { SHARE, UNKNOWN_MS } from "../tier/at-rate-limit.ts";
+import { SHARE } from "../tier/at-rate-limit.ts";
 import { echoPrompt } from "../tier/echo.ts";
 import { fleetOf } from "../tier/recovery.ts";
 import { atTheLimitRequests, WARM_UPS } from "../tier/tier-cost.ts";
@@ -62,7 +63,7 @@ export function planTier(limits: Limits, target: Target, thorough: boolean): Loa
   ]);
   const even = atTheLimitRequests(limits);
   // A schedule cannot wait for requests from before the run to expire: it starts when they no longer count.
-  atMs = Math.max(atMs, UNKNOWN_MS);
+  atMs = Math.max(atMs, WINDOW_OVER_MS);
   phase("at-rate-limit", "Just below the rate limit, nothing is denied", (even * everyMs) / SHARE + PAUSE_MS, [
     { role: "even", arrivals: evenly(even, everyMs / SHARE), requests: short },
   ]);

@@ -1,7 +1,7 @@
 import type { Share } from "../../budget/index.ts";
 import { formatCount, formatNumber } from "../../core/index.ts";
+import { isLimitReason } from "../../dialects/index.ts";
 import type { LoadExchange } from "../../http/load-client/index.ts";
-import { isLimitReason } from "../../limits/index.ts";
 import type { EndingThreshold } from "../../record/index.ts";
 import type { Target } from "../../target/index.ts";
 import type { RequestOutcome } from "./outcome.ts";

@@ -1,7 +1,6 @@
-import { classify } from "../../dialects/index.ts";
+import { classify, isLimitReason } from "../../dialects/index.ts";
 import type { LoadExchange } from "../../http/load-client/index.ts";
 import type { Outcome } from "../../judging/index.ts";
-import { isLimitReason } from "../../limits/index.ts";
 import type { ReadReason, ResponseParts } from "./read-reason.ts";
 
 export interface RequestOutcome {

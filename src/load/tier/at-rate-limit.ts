@@ -7,6 +7,7 @@ import {
   isTooClose,
   latestCountUs,
   maxInFlightAtDenial,
+  WINDOW_OVER_MS,
 } from "../../limits/index.ts";
 import type { Finding } from "../../record/index.ts";
 import type { Limits } from "../../target/index.ts";
@@ -17,8 +18,6 @@ import type { TierBench, TierRequest } from "./tier-bench.ts";
 
 /** Share of the rate that is sent: the rest is reserved for network jitter, which even a strict limiter must tolerate. */
 export const SHARE = 0.94;
-/** Requests from before the run, by others or by us, may count against its first minute, and a little longer. */
-export const UNKNOWN_MS = 61_000;
 /** Role of requests that are sent again when only this run's own traffic can still count. */
 const AGAIN = "even-again";
 
@@ -42,12 +41,12 @@ export async function atTheLimit(bench: TierBench, count: number): Promise<void>
   await send("even", count);
   const knownUs = knownFromUs(bench.observations);
   if (!bench.observations.some((one) => one.role === "even" && isRateDenial(one) && one.sentUs < knownUs)) return;
-  if (await bench.wait(UNKNOWN_MS, "the rate window")) await send(AGAIN, evenMinute(bench.limits.rpm));
+  if (await bench.wait(WINDOW_OVER_MS, "the rate window")) await send(AGAIN, evenMinute(bench.limits.rpm));
 }
 
 /** The time from which only the run's own traffic can count. @param all all observations of the run so far. */
 function knownFromUs(all: readonly Observation[]): number {
-  return all.reduce((first, { sentUs }) => Math.min(first, sentUs), Number.POSITIVE_INFINITY) + UNKNOWN_MS * 1_000;
+  return all.reduce((first, { sentUs }) => Math.min(first, sentUs), Number.POSITIVE_INFINITY) + WINDOW_OVER_MS * 1_000;
 }
 
 /** Sends on a fixed schedule; a late send keeps its due time. */

@@ -8,6 +8,7 @@ import {
   maxInFlightAtDenial,
   type RetryAfterWait,
   tallyWaits,
+  WINDOW_OVER_MS,
 } from "../../limits/index.ts";
 import type { Finding } from "../../record/index.ts";
 import { ratioOf } from "../measure/phase-record.ts";
@@ -22,8 +23,6 @@ import type { TierBench, TierRequest } from "./tier-bench.ts";
 export const fleetOf = (limit: number): number => Math.max(4, Math.min(40, Math.floor(limit / 2)));
 /** A client of the fleet stops trying after this time, ms: every one-minute window has passed by then. */
 const FLEET_MS = 75_000;
-/** A longer Retry-After is not tested, ms: a per-minute rate requires no more than a minute. */
-const MAX_WAIT_MS = 61_000;
 const FLEET_ATTEMPTS = 12;
 /** Attempts of a client that is admitted after its Retry-After wait, plus a reserve. */
 const USUAL_ATTEMPTS = 3;
@@ -31,8 +30,6 @@ const USUAL_ATTEMPTS = 3;
 const USUAL_S = 15;
 /** Maximum number of waves: one that was denied by the rate limit is sent once more when its wait is over. */
 const WAVES = 2;
-/** A minute plus a margin. */
-const WINDOW_MS = 61_000;
 /** Requests beyond the limit in the last wave: denying these must not affect the others either. */
 const BEYOND = 4;
 
@@ -66,7 +63,7 @@ export async function recover(bench: TierBench, script: RecoveryScript, seed: nu
     retryAfter: "compliant",
     random: seededRandom(seed),
     signal: bench.stop,
-    retry: { ...DEFAULT_RETRY, maxAttempts: FLEET_ATTEMPTS, longestRetryAfterMs: MAX_WAIT_MS },
+    retry: { ...DEFAULT_RETRY, maxAttempts: FLEET_ATTEMPTS, longestRetryAfterMs: WINDOW_OVER_MS },
     untilMs: FLEET_MS,
     graceMs: GRACE_MS,
     attempt: (client) => bench.send(kinds[client % kinds.length] as TierRequest, "fleet"),
@@ -78,8 +75,8 @@ export async function recover(bench: TierBench, script: RecoveryScript, seed: nu
     const sent = await Promise.all(wave(bench, limit + BEYOND, "again"));
     const denied = sent.filter((one) => one !== undefined && isRateDenial(one)).map((one) => one as Observation);
     if (denied.length === 0 || attempt === WAVES - 1) return;
-    const waitMs = Math.max(...denied.map(({ retryAfterWaitMs }) => retryAfterWaitMs ?? WINDOW_MS));
-    await bench.wait(Math.min(WINDOW_MS, waitMs + GRACE_MS), "Retry-After");
+    const waitMs = Math.max(...denied.map(({ retryAfterWaitMs }) => retryAfterWaitMs ?? WINDOW_OVER_MS));
+    await bench.wait(Math.min(WINDOW_OVER_MS, waitMs + GRACE_MS), "Retry-After");
   }
 }
 
@@ -87,12 +84,12 @@ export async function recover(bench: TierBench, script: RecoveryScript, seed: nu
 function roomMs(bench: TierBench, count: number): number {
   const nowAtUs = nowUs();
   const recent = bench.observations
-    .filter((one) => isAdmitted(one) && one.endUs > nowAtUs - WINDOW_MS * 1_000)
+    .filter((one) => isAdmitted(one) && one.endUs > nowAtUs - WINDOW_OVER_MS * 1_000)
     .map(({ endUs }) => endUs)
     .sort((a, b) => a - b);
   const tooMany = recent.length + count - bench.limits.rpm;
   const last = recent[Math.min(tooMany, recent.length) - 1];
-  return Math.max(1_000, last === undefined ? 0 : (last - nowAtUs) / 1_000 + WINDOW_MS);
+  return Math.max(1_000, last === undefined ? 0 : (last - nowAtUs) / 1_000 + WINDOW_OVER_MS);
 }
 
 /** Maximum number of attempts within 100 ms after the first ones, as a share of the clients. */

@@ -8,6 +8,7 @@ import {
   isRateDenial,
   mayCountDenied,
   type RetryAfterWait,
+  WINDOW_OVER_MS,
   waitsOf,
 } from "../../limits/index.ts";
 import type { Finding } from "../../record/index.ts";
@@ -47,7 +48,7 @@ export interface TierOptions {
 /** Findings that need the whole run. */
 export const RARE: readonly string[] = ["latency.stalls", "service.failed", "service.cut"];
 /** Maximum Retry-After that is waited for at the start of the overload, ms. */
-const MAX_WAIT_MS = { thorough: 61_000, brief: 40_000 };
+const MAX_WAIT_MS = { thorough: WINDOW_OVER_MS, brief: 40_000 };
 
 /** Judges an account by its limits, phase by phase. */
 export async function runTier({ name, limits, written, length }: TierOptions, context: LoadContext): Promise<RanLoad> {

@@ -1,4 +1,5 @@
 import type { RequestSpec, Response, Session } from "../../../src/checks/index.ts";
+import { isLimitReason } from "../../../src/dialects/index.ts";
 
 const ATTEMPTS = 4;
 /** Time between attempts, ms: long enough for a limiter that requires evenly spaced requests. */
@@ -10,13 +11,9 @@ const SPACING_MS = 700;
  */
 export async function sendPastRate(t: Session, request: RequestSpec): Promise<Response> {
   let response = await t.send({ ...request, repeats: false });
-  for (let attempt = 1; attempt < ATTEMPTS && isRateDenial(response); attempt++) {
+  for (let attempt = 1; attempt < ATTEMPTS && isLimitReason(response.reason); attempt++) {
     await t.wait(attempt * SPACING_MS);
     response = await t.send({ ...request, repeats: false });
   }
   return response;
-}
-
-function isRateDenial({ reason }: Response): boolean {
-  return reason === "rate_limit_exceeded" || reason === "concurrency_limit_exceeded";
 }

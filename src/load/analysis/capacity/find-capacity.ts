@@ -1,4 +1,5 @@
 import { sleep } from "../../../core/index.ts";
+import { WINDOW_OVER_MS } from "../../../limits/index.ts";
 import type { JudgedPhase } from "../../../record/index.ts";
 import type { Limits } from "../../../target/index.ts";
 import type { LoadProgress } from "../../measure/progress.ts";
@@ -63,8 +64,6 @@ export interface Capacity extends Searched<CapacityStep> {
 
 /** A limit on requests per minute shows within this time, s. */
 export const HOLD_S = 75;
-/** After rate denials, nothing sent earlier counts after this time, ms. */
-const QUIET_MS = 61_000;
 const WITHIN = 0.05;
 /** Denials after which a step is decided: continuing would only add denials. */
 const MAX_CONSECUTIVE_DENIALS = 50;
@@ -96,7 +95,7 @@ export async function findCapacity(plan: CapacityPlan, context: LoadContext): Pr
     plan.onStep?.(step);
     // The next level would be denied because of what this one sent.
     if (step.binds === "rate limit") {
-      const restMs = Math.min(QUIET_MS, endMs - performance.now());
+      const restMs = Math.min(WINDOW_OVER_MS, endMs - performance.now());
       plan.onRest?.(restMs / 1_000);
       await sleep(restMs, context.stop);
     }

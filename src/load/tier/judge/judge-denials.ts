@@ -1,5 +1,6 @@
+import { isLimitReason } from "../../../dialects/index.ts";
 import { finding, type Observation } from "../../../judging/index.ts";
-import { isConcurrencyDenial, isLimitReason, isRateDenial } from "../../../limits/index.ts";
+import { isConcurrencyDenial, isRateDenial } from "../../../limits/index.ts";
 import type { Finding } from "../../../record/index.ts";
 import type { Target } from "../../../target/index.ts";
 import { ratioOf } from "../../measure/phase-record.ts";

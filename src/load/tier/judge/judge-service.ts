@@ -1,7 +1,7 @@
 import { formatCount, median } from "../../../core/index.ts";
 import { DIALECTS, type Dialect } from "../../../dialects/index.ts";
 import { finding, type Observation } from "../../../judging/index.ts";
-import { isAdmitted, type Stretch } from "../../../limits/index.ts";
+import { isAdmitted, STRAY_SHARE, type Stretch } from "../../../limits/index.ts";
 import type { Finding } from "../../../record/index.ts";
 import { reachedGateway } from "../../analysis/judge-totals.ts";
 import { ratioOf } from "../../measure/phase-record.ts";
@@ -22,8 +22,6 @@ export interface LongModel {
 /** One failure may be caused by the network, and so may very few of many. */
 const TOLERATED = 1;
 const TOLERATED_SHARE = 0.001;
-/** Up to this share may be caused by a provider, for which the specification has a status: a warning. */
-const STRAY_SHARE = 0.03;
 /** Minimum number of stalls over all responses before the gateway is blamed: a machine may pause once or twice. */
 const STALLS = 3;
 
@@ -35,6 +33,7 @@ export function judgeService(observations: readonly Observation[], long: LongMod
   const cut = failed.filter((one) => one.what.startsWith("cut") || stated.includes(one));
   const errors = failed.filter((one) => !cut.includes(one));
   const few = (count: number) => count <= Math.max(TOLERATED, served.length * TOLERATED_SHARE);
+  // So few may be caused by a provider, for which the specification has a status.
   const weightOf = (count: number) => (count <= served.length * STRAY_SHARE ? "warn" : "fail");
   const crossed = observations.filter(({ flaw }) => flaw === "crossed");
   const incomplete = observations.filter(({ flaw }) => flaw === "incomplete");

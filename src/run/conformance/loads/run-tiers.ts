@@ -1,12 +1,19 @@
 import { accountOfKey, readingRules } from "../../../checks/index.ts";
 import { ConfigError, sleep } from "../../../core/index.ts";
 import type { Redactor } from "../../../http/recorder/index.ts";
-import type { LoadsContext } from "../../../load/index.ts";
-import { accountOf, type Sample, UNKNOWN_MS, type Workload } from "../../../load/index.ts";
+import { WINDOW_OVER_MS } from "../../../limits/index.ts";
+import { accountOf, type LoadsContext, type Sample, type Workload } from "../../../load/index.ts";
 import type { JudgedLoad, RunFolder } from "../../../record/index.ts";
 import type { Target } from "../../../target/index.ts";
-import type { Permit, PlanPart, RunControl } from "../../control/index.ts";
-import { loadParts, planText, refusalOf, sumOf } from "../../control/index.ts";
+import {
+  loadParts,
+  type Permit,
+  type PlanPart,
+  planText,
+  type RunControl,
+  refusalOf,
+  sumOf,
+} from "../../control/index.ts";
 import { judgeLoad } from "../../judge/index.ts";
 import { HLOG, keepEvidence, runLoads } from "../../loads/index.ts";
 import { findWorkload } from "../../open/index.ts";
@@ -74,7 +81,7 @@ export async function runTiers(options: TiersOptions): Promise<JudgedLoad | unde
   onProgress({ kind: "note", text: planText(target, sumOf(options.plan.parts, true)) });
   // Requests of the checks on these accounts must have left every one-minute window.
   const unused = workloads.map((workload) => options.unusedForMs(accountOfKey(accountOf(workload, target).key)));
-  const quietMs = UNKNOWN_MS - Math.min(...unused);
+  const quietMs = WINDOW_OVER_MS - Math.min(...unused);
   if (quietMs > 0)
     onProgress({ kind: "step", text: "waiting for the rate windows of the tiers to be empty", leftS: quietMs / 1_000 });
   if (quietMs > 0 && !(await sleep(quietMs, interruption.signal))) return undefined;
