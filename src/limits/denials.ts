@@ -1,16 +1,19 @@
 import type { Observation } from "../judging/index.ts";
+import { DENIALS } from "../requirements/index.ts";
 
 /** Denials by a limit: waiting resolves them, and load is expected to hit them. */
 const LIMIT_REASONS: readonly string[] = ["rate_limit_exceeded", "concurrency_limit_exceeded"];
 
 export const isLimitReason = (reason: string): boolean => LIMIT_REASONS.includes(reason);
 
-/** Valid names of the reason for a 429: any other name does not identify a limit. */
-const NAMES_OF_429: readonly string[] = [...LIMIT_REASONS, "budget_exhausted", "quota_exceeded"];
+/** Reasons that say which limit a 429 is about. */
+const LIMIT_NAMES: readonly string[] = DENIALS.flatMap((entry) => ("limit" in entry ? [entry.reason] : []));
+
+export const namesLimit = (reason: string | undefined): boolean => reason !== undefined && LIMIT_NAMES.includes(reason);
 
 /** Whether a denial is a 429 that does not say which limit was reached. */
 export function isUnnamedLimit({ outcome, what, status }: Pick<Observation, "outcome" | "what" | "status">): boolean {
-  return outcome === "denied" && status === 429 && !NAMES_OF_429.includes(what);
+  return outcome === "denied" && status === 429 && !namesLimit(what);
 }
 
 export const isAdmitted = ({ outcome }: Pick<Observation, "outcome">): boolean =>

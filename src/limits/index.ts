@@ -14,6 +14,7 @@ export {
   isRateDenial,
   isUnnamedLimit,
   LEFT,
+  namesLimit,
 } from "./denials.ts";
 export {
   type ConcurrencyInference,

@@ -1,15 +1,8 @@
 import type { Response } from "../../src/checks/index.ts";
+import { namesLimit } from "../../src/limits/index.ts";
 
 /** How a 429 without a named limit is read: as rate, unless a burst showed that it is about concurrency. */
 export type Unnamed = "rate" | "concurrency";
-
-/** Reasons that name the limit or the spending rule. */
-const NAMED: readonly (string | undefined)[] = [
-  "rate_limit_exceeded",
-  "concurrency_limit_exceeded",
-  "budget_exhausted",
-  "quota_exceeded",
-];
 
 /** A concurrency denial, by its reason, whatever its status. */
 export function isConcurrencyDenial(response: Response): boolean {
@@ -33,7 +26,7 @@ function isDeniedAs({ status = 0, reason }: Response, limit: string): boolean {
 }
 
 function isUnnamed({ status, reason }: Response): boolean {
-  return status === 429 && !NAMED.includes(reason);
+  return status === 429 && !namesLimit(reason);
 }
 
 /** What the unnamed 429s of a burst are about: concurrency, if each arrived while the limit was in flight. */
