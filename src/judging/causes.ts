@@ -1,7 +1,7 @@
 import { adviceFor, type CauseFacts, causeTitle } from "../../reports/text/index.ts";
 import { groupBy } from "../core/index.ts";
 import type { Cause, CheckResult, Finding, Status } from "../record/index.ts";
-import { REQUIREMENTS, type RequirementId } from "../requirements/index.ts";
+import { DENIALS, REQUIREMENTS, type RequirementId } from "../requirements/index.ts";
 import { groupByDeviation, isMalformed, isRoot, mainOf, type Symptom } from "./deviations.ts";
 
 /** Results that have a cause, worst first. */
@@ -196,24 +196,12 @@ function repeatsAnother(finding: Finding): boolean {
 const isAboutWords = (finding: Finding): boolean =>
   areaOf(mainOf(finding)) === "errors" && finding.deviation?.kind === "served";
 
-/** For each denial, the requirement that it violates if it is unjustified. */
-const WITHOUT_GROUND: Readonly<Record<string, RequirementId>> = {
-  invalid_api_key: "AUTH-1",
-  key_revoked: "AUTH-1",
-  insufficient_credits: "SPEND-13",
-  quota_exceeded: "SPEND-13",
-  budget_exhausted: "SPEND-13",
-  model_not_found: "MODELS-4",
-  rate_limit_exceeded: "LIMIT-RATE-3",
-  concurrency_limit_exceeded: "LIMIT-CONC-2",
-};
-
 /** The main requirement that a cause violates. */
 function requirementOfCause(worst: Finding): string {
   if (isMalformed(worst)) return "HTTP-FRAMING" satisfies RequirementId;
   const { status, readAs, reason } = worst.response ?? {};
-  const denial = status === 401 ? "invalid_api_key" : (readAs ?? reason ?? "");
-  const broken = expectsSuccess(worst) ? WITHOUT_GROUND[denial] : undefined;
+  const named = status === 401 ? "invalid_api_key" : (readAs ?? reason);
+  const broken = expectsSuccess(worst) ? DENIALS.find(({ reason }) => reason === named)?.unjustified : undefined;
   return broken === undefined || areaOf(broken) === areaOf(mainOf(worst)) ? mainOf(worst) : broken;
 }
 

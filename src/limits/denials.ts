@@ -1,14 +1,16 @@
-import { isLimitReason } from "../dialects/index.ts";
 import type { Observation } from "../judging/index.ts";
+import { DENIALS } from "../requirements/index.ts";
 
 export type LimitName = "rate" | "concurrency";
 
-/** Spending rules that a 429 may name. */
-const SPENDING_REASONS_OF_429: readonly string[] = ["budget_exhausted", "quota_exceeded"];
+/** Reasons that say which limit a 429 is about. */
+const LIMIT_NAMES: readonly string[] = DENIALS.flatMap((entry) => ("limit" in entry ? [entry.reason] : []));
+
+const namesLimit = (reason: string | undefined): boolean => reason !== undefined && LIMIT_NAMES.includes(reason);
 
 /** Whether a denial is a 429 that does not say which limit was reached. */
 export function isUnnamedLimit({ outcome, what, status }: Pick<Observation, "outcome" | "what" | "status">): boolean {
-  return outcome === "denied" && status === 429 && !isLimitReason(what) && !SPENDING_REASONS_OF_429.includes(what);
+  return outcome === "denied" && status === 429 && !namesLimit(what);
 }
 
 export const isAdmitted = ({ outcome }: Pick<Observation, "outcome">): boolean =>

@@ -1,7 +1,7 @@
 import { fabricatedKey } from "../../suites/index.ts";
 import type { RequestSpec, Response, Traffic } from "../checks/index.ts";
 import type { Dialect } from "../dialects/index.ts";
-import type { Reason } from "../requirements/index.ts";
+import { DENIED_KEYS } from "../requirements/index.ts";
 import type { SendingPlan } from "../run/control/index.ts";
 import { requestsOnly, sumOf } from "../run/control/index.ts";
 import { modelsToTry, requestModelList, unreachable } from "../run/preflight/index.ts";
@@ -37,14 +37,6 @@ export function proposalPlan(target: Target): SendingPlan {
   return sumOf([requestsOnly("proposal", LIST_REQUESTS + MAX_REQUESTS + limitRequests(target))], false);
 }
 
-/** States of keys that must be denied, and the expected reasons. */
-const DENIED_KEYS: readonly (readonly [Exclude<KeyName, "valid">, Reason])[] = [
-  ["revoked", "key_revoked"],
-  ["empty", "insufficient_credits"],
-  ["capped", "quota_exceeded"],
-  ["childExhausted", "budget_exhausted"],
-];
-
 /**
  * Sends a valid request in each dialect, and one of each denial: at most `MAX_REQUESTS`, one after another, plus those that
  * reach the limits of the accounts under `limited`.
@@ -72,7 +64,7 @@ export async function sampleGateway(traffic: Traffic): Promise<GatewaySample> {
  */
 async function deniedKeys({ fixtures }: Traffic): Promise<ReadonlyMap<KeyName, readonly Key[]>> {
   const denied = new Map<KeyName, readonly Key[]>();
-  for (const [name] of DENIED_KEYS) {
+  for (const { name } of DENIED_KEYS) {
     await fixtures.find(`key.${name}`, "chat");
     const first = fixtures.target.keys[name];
     if (first === undefined) continue;
@@ -171,7 +163,7 @@ class Sampler {
       request: { endpoint, model: { id: name }, key },
     });
     const model = { id };
-    const denied = DENIED_KEYS.flatMap(([name, reason]) =>
+    const denied = DENIED_KEYS.flatMap(({ name, reason }) =>
       (this.#denied.get(name) ?? []).map(
         (key): SampledRequest => ({
           reason,

@@ -9,13 +9,24 @@ interface Change {
   apply(behaviour: Behaviour): Behaviour;
 }
 
-/** A single defect of the kind that real gateways have. */
+/** A single defect of the kind that real gateways have, and everything that the verifications need to know about it. */
 export interface Mutation extends Change {
   /** Ids of the violated requirements: of the interface, and of the standards and clients around it. */
-  readonly requirements: readonly string[];
+  readonly breaks: readonly string[];
   /** True when only many requests, or many concurrent ones, reveal it. */
   readonly needsLoad?: true;
+  /** Requirements that may break as well, beyond the general rules in `scripts/verify/judge/may-break.ts`. */
+  readonly mayBreak?: readonly string[];
+  /** Check instances in which `test/checks/kills.test.ts` must find it, each with a requirement that it must report as broken. */
+  readonly detectedBy?: Readonly<Record<string, string>>;
+  /**
+   * Names of the probes (`test/reference-gateway/support/probes.ts`) that show it, if not those of its area; `checks` if only a
+   * whole scenario or a load run shows it.
+   */
+  readonly shownBy?: readonly string[] | "checks";
 }
+
+type Declaration = Omit<Mutation, "name" | "area">;
 
 /** A gateway that is conformant but unusual. */
 export interface Variant extends Change {
@@ -39,23 +50,43 @@ export interface VariantContract {
 }
 
 /** @param name area and name, separated by a dot. */
-export function mutation(
-  name: string,
-  requirements: readonly string[],
-  summary: string,
-  apply: Mutation["apply"],
-): Mutation {
-  return { name, area: areaOf(name), requirements, summary, apply };
+export function mutation(name: string, declaration: Declaration): Mutation {
+  return { name, area: areaOf(name), ...declaration };
 }
 
 /** A defect that only many requests, or many concurrent ones, reveal. */
-export function loadMutation(
-  name: string,
-  requirements: readonly string[],
-  summary: string,
-  apply: Mutation["apply"],
-): Mutation {
-  return { ...mutation(name, requirements, summary, apply), needsLoad: true };
+export function loadMutation(name: string, declaration: Declaration): Mutation {
+  return mutation(name, { ...declaration, needsLoad: true });
+}
+
+/** What a row of a grid has in place of `apply`; `breaks` only if it differs from the other rows. */
+type Rows<W> = Readonly<
+  Record<string, Omit<Declaration, "apply" | "breaks"> & { readonly with: W; readonly breaks?: readonly string[] }>
+>;
+
+/**
+ * One kind of change in several places or forms.
+ *
+ * @param breaks what a row breaks unless it says otherwise.
+ * @param apply makes the change from the `with` of a row: the requests that it applies to, or the edit.
+ */
+export function grid<W>(
+  breaks: readonly string[],
+  apply: (given: W) => Mutation["apply"],
+  rows: Rows<NoInfer<W>>,
+): readonly Mutation[] {
+  return Object.entries(rows).map(([name, { with: given, ...row }]) =>
+    mutation(name, { breaks, ...row, apply: apply(given) }),
+  );
+}
+
+/** A grid of defects that only many requests, or many concurrent ones, reveal. */
+export function loadGrid<W>(
+  breaks: readonly string[],
+  apply: (given: W) => Mutation["apply"],
+  rows: Rows<NoInfer<W>>,
+): readonly Mutation[] {
+  return grid(breaks, apply, rows).map((row) => ({ ...row, needsLoad: true }));
 }
 
 /** @param warns requirements that may at most warn. */

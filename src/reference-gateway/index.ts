@@ -1,8 +1,8 @@
 export type { Limits, Tier } from "./accounts/tiers.ts";
 export type { Mutation, Variant } from "./change.ts";
 export { loadSqlite, type SqliteConnection } from "./data/data-file.ts";
-export type { LimiterKind } from "./limits/limiter-kinds.ts";
-export type { TokenCounts } from "./limits/token-limiter.ts";
+export type { LimiterKind } from "./limiters/limiter-kinds.ts";
+export type { TokenCounts } from "./limiters/token-limiter.ts";
 export { MUTATIONS } from "./mutations/mutation-table.ts";
 export type { GatewayOptions } from "./options.ts";
 export type { ReadyLine } from "./ready-line.ts";

@@ -1,9 +1,9 @@
 import { type Clock, UsageError } from "../core/index.ts";
 import { type Limits, TIER_NAMES, TIERS, type Tier } from "./accounts/tiers.ts";
-import { LIMITER_KINDS, type LimiterKind } from "./limits/limiter-kinds.ts";
-import { TOKEN_COUNTS, type TokenCounts } from "./limits/token-limiter.ts";
+import { LIMITER_KINDS, type LimiterKind } from "./limiters/limiter-kinds.ts";
+import { TOKEN_COUNTS, type TokenCounts } from "./limiters/token-limiter.ts";
+import type { UpstreamProvider } from "./relay/upstream.ts";
 import type { Script } from "./scripts/script.ts";
-import type { UpstreamProvider } from "./upstream/upstream.ts";
 
 /** How to start a gateway. Every field has a default. */
 export interface GatewayOptions {

@@ -4,7 +4,7 @@ import type { AccountStore } from "./accounts/account-store.ts";
 import { type Limits, TIER_NAMES, TIERS, type Tier } from "./accounts/tiers.ts";
 import { utcDay } from "./accounts/utc-day.ts";
 import type { GatewayClock } from "./gateway-clock.ts";
-import { REMAINING_TOKENS, rollingTokens, type TokenCounts } from "./limits/token-limiter.ts";
+import { REMAINING_TOKENS, rollingTokens, type TokenCounts } from "./limiters/token-limiter.ts";
 import type { TokenSettings } from "./options.ts";
 import { MODELS } from "./providers/model-table.ts";
 

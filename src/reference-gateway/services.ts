@@ -3,11 +3,11 @@ import type { Saver } from "./data/saver.ts";
 import type { Scheduler } from "./delivery/scheduler.ts";
 import type { GatewayClock } from "./gateway-clock.ts";
 import type { History } from "./history.ts";
-import type { TokenCounts } from "./limits/token-limiter.ts";
+import type { TokenCounts } from "./limiters/token-limiter.ts";
 import type { Model } from "./providers/model-table.ts";
 import type { ProviderSettings } from "./providers/plan.ts";
+import type { Upstream } from "./relay/upstream.ts";
 import type { TrafficLog } from "./traffic-log.ts";
-import type { Upstream } from "./upstream/upstream.ts";
 
 /** What all requests of one gateway share. */
 export interface Services {

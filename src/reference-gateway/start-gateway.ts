@@ -17,10 +17,10 @@ import { type GatewayOptions, type GatewaySettings, resolveOptions } from "./opt
 import { MODELS, type Model, relayedModel } from "./providers/model-table.ts";
 import { type ReadyKeys, readyAccountsOf, tokenLimitsOf } from "./ready-accounts.ts";
 import { EXTRA_MODELS, MODEL_ROLES, type ReadyLine, rolesOf } from "./ready-line.ts";
+import { connectUpstream, type Upstream } from "./relay/upstream.ts";
 import { playScript } from "./scripts/play-script.ts";
 import type { Services } from "./services.ts";
 import { TrafficLog } from "./traffic-log.ts";
-import { connectUpstream, type Upstream } from "./upstream/upstream.ts";
 
 /** A listening gateway. Its creator ends it; `await using` destroys it. */
 export interface Gateway extends AsyncDisposable {

@@ -1,31 +1,83 @@
-/** The denials of section 7, as data. A new one is one line here; the checks are generated from it. */
-export interface DenialEntry {
+/** The denials of section 7, as data. A new one is a row here. */
+interface DenialEntry {
   readonly reason: string;
   readonly status: 401 | 402 | 404 | 429;
   /** Id of the requirement for it. */
   readonly requirement: string;
-  /**
-   * `certain`: stated (8.P5). `expected`: the retry rule says "when present". `meaningless`: a Retry-After does not permit a
-   * retry.
-   */
-  readonly retryAfter: "certain" | "expected" | "meaningless" | "none";
+  /** Id of the requirement that it violates without a ground. */
+  readonly unjustified: string;
+  /** What is used up: a 429 with this reason says which limit it is about. `spending` is the key's own cap or budget. */
+  readonly limit?: "rate" | "concurrency" | "spending";
+  /** The key whose requests all get it, and the requirement for that. */
+  readonly key?: readonly [name: string, requirement: string];
 }
 
 export const DENIALS = [
-  { reason: "invalid_api_key", status: 401, requirement: "ERR-401-INVALID", retryAfter: "none" },
-  { reason: "key_revoked", status: 401, requirement: "ERR-401-REVOKED", retryAfter: "none" },
-  { reason: "insufficient_credits", status: 402, requirement: "ERR-402-CREDITS", retryAfter: "none" },
-  { reason: "quota_exceeded", status: 402, requirement: "ERR-402-QUOTA", retryAfter: "none" },
-  { reason: "model_not_found", status: 404, requirement: "ERR-404-MODEL", retryAfter: "none" },
-  { reason: "rate_limit_exceeded", status: 429, requirement: "ERR-429-RATE", retryAfter: "certain" },
-  { reason: "concurrency_limit_exceeded", status: 429, requirement: "ERR-429-CONC", retryAfter: "expected" },
-  { reason: "budget_exhausted", status: 429, requirement: "ERR-429-BUDGET", retryAfter: "meaningless" },
+  { reason: "invalid_api_key", status: 401, requirement: "ERR-401-INVALID", unjustified: "AUTH-1" },
+  {
+    reason: "key_revoked",
+    status: 401,
+    requirement: "ERR-401-REVOKED",
+    unjustified: "AUTH-1",
+    key: ["revoked", "AUTH-4"],
+  },
+  {
+    reason: "insufficient_credits",
+    status: 402,
+    requirement: "ERR-402-CREDITS",
+    unjustified: "SPEND-13",
+    key: ["empty", "SPEND-2"],
+  },
+  {
+    reason: "quota_exceeded",
+    status: 402,
+    requirement: "ERR-402-QUOTA",
+    unjustified: "SPEND-13",
+    limit: "spending",
+    key: ["capped", "SPEND-7"],
+  },
+  { reason: "model_not_found", status: 404, requirement: "ERR-404-MODEL", unjustified: "MODELS-4" },
+  {
+    reason: "rate_limit_exceeded",
+    status: 429,
+    requirement: "ERR-429-RATE",
+    unjustified: "LIMIT-RATE-3",
+    limit: "rate",
+  },
+  {
+    reason: "concurrency_limit_exceeded",
+    status: 429,
+    requirement: "ERR-429-CONC",
+    unjustified: "LIMIT-CONC-2",
+    limit: "concurrency",
+  },
+  {
+    reason: "budget_exhausted",
+    status: 429,
+    requirement: "ERR-429-BUDGET",
+    unjustified: "SPEND-13",
+    limit: "spending",
+    key: ["childExhausted", "SPEND-8"],
+  },
 ] as const satisfies readonly DenialEntry[];
 
-export type Reason = (typeof DENIALS)[number]["reason"];
+export type Denial = (typeof DENIALS)[number];
+export type Reason = Denial["reason"];
 
-export function denial(reason: Reason): (typeof DENIALS)[number] {
+export function denial(reason: Reason): Denial {
   const found = DENIALS.find((entry) => entry.reason === reason);
   if (found === undefined) throw new Error(`no denial is named ${reason}`);
   return found;
 }
+
+type OfKey = Extract<Denial, { readonly key: unknown }>;
+
+/** A key whose requests must all be denied. */
+export type DeniedKey = OfKey["key"][0];
+
+/** The keys whose requests must all be denied, with the reason and the requirement that says so. */
+export const DENIED_KEYS = DENIALS.flatMap((entry) => {
+  if (!("key" in entry)) return [];
+  const [name, requirement] = entry.key;
+  return [{ name, requirement, reason: entry.reason }];
+});

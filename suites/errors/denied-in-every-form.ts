@@ -4,7 +4,7 @@ import { notServerError, serverError, success, that } from "../../src/judging/in
 import { denial } from "../../src/requirements/index.ts";
 import { atOnce } from "../limits/send.ts";
 import { expectedDenial } from "../shared/judge/expected-denial.ts";
-import { AT_ONCE, CALLERS, type Caller, credentialsOf } from "../shared/requests/callers.ts";
+import { AT_ONCE, CALLERS, type Caller, credentialsOf, reasonOf } from "../shared/requests/callers.ts";
 import { inTurns, LONG_TEXT } from "../shared/requests/texts.ts";
 
 /** An acceptable response to a body of unknown length (RFC 9110, 15.5.12). */
@@ -27,18 +27,10 @@ const TWICE_WRONG: Readonly<Record<string, RequestSpec>> = {
 const deniedInEveryForm = defineCheck({
   id: "errors.denied-in-every-form",
   title: "A key that must be denied is denied for every request format",
-  covers: [
-    "ERR-401-INVALID",
-    "ERR-401-REVOKED",
-    "ERR-402-CREDITS",
-    "ERR-402-QUOTA",
-    "ERR-429-BUDGET",
-    "ERR-BODY-2",
-    "BAD-BODY",
-  ],
+  covers: [...new Set(CALLERS.map((caller) => denial(reasonOf(caller)).requirement)), "ERR-BODY-2", "BAD-BODY"],
   explains:
     "Sends requests without a key, with an unknown and a revoked one, and with keys that may not spend: in chunks, with white space, as a conversation, for a client that accepts event streams, several at the same time, after Expect: 100-continue, with an unknown model, and with a body that cannot be parsed. None may be served or get a server error; where nothing else is wrong with the request, status and reason must be those of the requirement.",
-  across: { case: Object.keys(CALLERS) },
+  across: { case: CALLERS },
   cost: { requests: 21 },
   async run(t) {
     const caller = t.case as Caller;
@@ -68,7 +60,7 @@ const deniedInEveryForm = defineCheck({
       together,
       twice,
       afterExpect: status ?? null,
-      expected: expectedDenial(t, CALLERS[caller]),
+      expected: expectedDenial(t, reasonOf(caller)),
     };
   },
   judge(recording, verdict, { case: caller }) {

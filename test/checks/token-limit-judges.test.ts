@@ -6,7 +6,7 @@ import {
   rollingTokens,
   type TokenLimiter,
   tokensInBucket,
-} from "../../src/reference-gateway/limits/token-limiter.ts";
+} from "../../src/reference-gateway/limiters/token-limiter.ts";
 import { CHECKS } from "../../suites/index.ts";
 import type { Part } from "../../suites/token-limits/part.ts";
 import type { TokenRecording } from "../../suites/token-limits/scenario.ts";

@@ -33,7 +33,7 @@ describe.concurrent("a token limit, in real time", () => {
   ] as const)("%s is found by %s", TIMEOUT, async (mutation, id, status, requirement) => {
     const { results } = await judgeGateway({ suites: SUITES, mutations: [mutation] });
     expect(results.filter((result) => result.id === id)).toMatchObject([{ status, violated: [requirement] }]);
-    expect(MUTATIONS.find(({ name }) => name === mutation)?.requirements).toContain(requirement);
+    expect(MUTATIONS.find(({ name }) => name === mutation)?.breaks).toContain(requirement);
   });
 
   test("if simultaneous requests are all admitted, denials are still judged", TIMEOUT, async () => {

@@ -3,8 +3,8 @@ import { seededRandom } from "../../src/core/index.ts";
 import type { Decision } from "../../src/limits/index.ts";
 import { inferRate } from "../../src/limits/index.ts";
 import { rateExperiment } from "../../src/load/analysis/limits/rate-experiment.ts";
-import { fixedWindow } from "../../src/reference-gateway/limits/fixed-window.ts";
-import { slidingLog } from "../../src/reference-gateway/limits/sliding-log.ts";
+import { fixedWindow } from "../../src/reference-gateway/limiters/fixed-window.ts";
+import { slidingLog } from "../../src/reference-gateway/limiters/sliding-log.ts";
 import { LIMITERS, SimulatedGateway, type SimulationOptions, START_US } from "./simulated-gateway.ts";
 
 type Name = keyof typeof LIMITERS;

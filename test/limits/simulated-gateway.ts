@@ -1,11 +1,11 @@
 import { seededRandom } from "../../src/core/index.ts";
 import type { Decision, RequestKind } from "../../src/limits/index.ts";
 import type { GatewayUnderTest } from "../../src/load/analysis/limits/gateway-under-test.ts";
-import { fixedWindow } from "../../src/reference-gateway/limits/fixed-window.ts";
-import { paced } from "../../src/reference-gateway/limits/paced.ts";
-import type { RateLimiter } from "../../src/reference-gateway/limits/rate-limiter.ts";
-import { slidingLog } from "../../src/reference-gateway/limits/sliding-log.ts";
-import { tokenBucket } from "../../src/reference-gateway/limits/token-bucket.ts";
+import { fixedWindow } from "../../src/reference-gateway/limiters/fixed-window.ts";
+import { paced } from "../../src/reference-gateway/limiters/paced.ts";
+import type { RateLimiter } from "../../src/reference-gateway/limiters/rate-limiter.ts";
+import { slidingLog } from "../../src/reference-gateway/limiters/sliding-log.ts";
+import { tokenBucket } from "../../src/reference-gateway/limiters/token-bucket.ts";
 
 /** Limiters of the reference gateway, in simulated time. */
 export const LIMITERS = {

@@ -137,7 +137,7 @@ test("defects and variants are switched at run time", async () => {
   expect(text).toContain('\n  "choices"');
   const shown = await fixture.admin("GET", "/mutations");
   expect(shown.filter(({ enabled }: { enabled: boolean }) => enabled)).toEqual([
-    expect.objectContaining({ name: "chat.usage-missing", area: "chat", requirements: ["CHAT-3"] }),
+    expect.objectContaining({ name: "chat.usage-missing", area: "chat", breaks: ["CHAT-3"] }),
   ]);
   await fixture.admin("PUT", "/mutations", { enabled: [] });
   await fixture.admin("PUT", "/variants", { enabled: [] });

@@ -161,7 +161,7 @@ test("keys are taken from a file", async () => {
 });
 
 test.each([
-  ["--list-mutations", "chat.usage-missing", "requirements"],
+  ["--list-mutations", "chat.usage-missing", "breaks"],
   ["--list-variants", "json.pretty", "summary"],
 ])("%s lists, as text and as JSON", async (flag, name, field) => {
   await using text = run(flag);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { ConcurrencyLimiter } from "../../src/reference-gateway/limits/concurrency-limiter.ts";
-import { fixedWindow } from "../../src/reference-gateway/limits/fixed-window.ts";
-import { paced } from "../../src/reference-gateway/limits/paced.ts";
-import type { RateLimiter } from "../../src/reference-gateway/limits/rate-limiter.ts";
-import { slidingLog } from "../../src/reference-gateway/limits/sliding-log.ts";
-import { tokenBucket } from "../../src/reference-gateway/limits/token-bucket.ts";
+import { ConcurrencyLimiter } from "../../src/reference-gateway/limiters/concurrency-limiter.ts";
+import { fixedWindow } from "../../src/reference-gateway/limiters/fixed-window.ts";
+import { paced } from "../../src/reference-gateway/limiters/paced.ts";
+import type { RateLimiter } from "../../src/reference-gateway/limiters/rate-limiter.ts";
+import { slidingLog } from "../../src/reference-gateway/limiters/sliding-log.ts";
+import { tokenBucket } from "../../src/reference-gateway/limiters/token-bucket.ts";
 
 const S = 1_000_000;
 

@@ -4,7 +4,7 @@ import {
   rollingTokens,
   type TokenLimiter,
   tokensInBucket,
-} from "../../src/reference-gateway/limits/token-limiter.ts";
+} from "../../src/reference-gateway/limiters/token-limiter.ts";
 import type { Reply } from "./support/client.ts";
 import { type Fixture, startFixture } from "./support/gateway-fixture.ts";
 import { TestClock } from "./support/test-clock.ts";

@@ -13,7 +13,7 @@ export interface Kill {
   readonly killers: Readonly<Record<string, readonly string[]>>;
   /** Whether one of them failed, or all of them only warned; `null`: none detected it. */
   readonly foundBy: "failure" | "warning" | null;
-  /** Further requirements that broke: consequences of the same defect, according to `may-break.ts`. */
+  /** Further requirements that broke: consequences of the same defect, according to its declaration and `may-break.ts`. */
   readonly also: readonly string[];
   /** Requirement of the first cause in a verdict; absent if nothing failed or warned. */
   readonly firstCause?: string;
@@ -26,9 +26,11 @@ export const TIMING: readonly string[] = ["STEADY-LATENCY", "STEADY-SERVICE", "A
 
 const KILLS = ["fail", "warn", "flaky"];
 
+const mutationOf = (name: string) => MUTATIONS.find((mutation) => mutation.name === name);
+
 /** Determines which checks killed a mutation; no killers means that it survived. */
 export function killOf({ name, bad }: Judgement): Kill {
-  const requirements = MUTATIONS.find((mutation) => mutation.name === name)?.requirements ?? [];
+  const requirements = mutationOf(name)?.breaks ?? [];
   const broken = bad.filter(({ status }) => KILLS.includes(status));
   const own = broken.filter((result) => result.requirements.some((requirement) => requirements.includes(requirement)));
   const killers = Object.fromEntries(
@@ -69,7 +71,7 @@ export function complaints(judgement: Judgement): string[] {
 
 function ofMutation(judgement: Judgement): string[] {
   const { mutation, foundBy, also, requirements } = killOf(judgement);
-  const allowed = mayBreak(mutation, requirements, REQUIREMENT_IDS);
+  const allowed = mayBreak(mutationOf(mutation), REQUIREMENT_IDS);
   const stray = also.filter((requirement) => !allowed.has(requirement) && !TIMING.includes(requirement));
   const otherFailures = also.length === 0 ? "nothing failed" : `failed only in ${also.join(", ")}`;
   const musts = requirements.filter(isMust);
@@ -78,7 +80,9 @@ function ofMutation(judgement: Judgement): string[] {
       ? [`${mutation}: breaks ${musts.join(", ")}: expected a failure, got only a warning`]
       : []),
     ...(foundBy === null ? [`${mutation}: survived (${otherFailures}; belongs to ${requirements.join(", ")})`] : []),
-    ...(stray.length > 0 ? [`${mutation}: broke ${stray.join(", ")}, which it must not (may-break.ts)`] : []),
+    ...(stray.length > 0
+      ? [`${mutation}: broke ${stray.join(", ")}, which its declaration does not allow (mayBreak)`]
+      : []),
   ];
 }
 

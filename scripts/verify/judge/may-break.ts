@@ -1,5 +1,7 @@
+import type { Mutation } from "../../../src/reference-gateway/index.ts";
+
 /**
- * What a mutation may break besides its own requirements. One defect often affects several: a reply without text is also a
+ * What mutations may break besides their own requirements, in general; a declaration adds what only its mutation may break. One defect often affects several: a reply without text is also a
  * missing reply in a stream, and one that is never charged never reaches its cap. Anything else that breaks fails the
  * verification, because something correct is blamed.
  */
@@ -119,103 +121,6 @@ const FOLLOWS: Readonly<Record<string, readonly string[]>> = {
   "TOKENS-ENFORCED": ["TOKENS-AT-ONCE", "TOKENS-REMAINING"],
 };
 
-/** Exceptions to the rules above, by mutation. */
-const ALSO: Readonly<Record<string, readonly string[]>> = {
-  "auth.connection-stays-trusted": ["BEARER-PLACE"],
-  "auth.list-401-plain": ["ERR-HDR-3"],
-  "auth.short-key-400": ["AUTH-3", "ERR-401-INVALID"],
-  "auth.unknown-key-200": ["MODELS-1", "REASON-ON-SUCCESS"],
-  "base.chat-redirects-streams": [
-    "CHAT-4",
-    "ERR-429-BUDGET",
-    "LIMIT-CHANGE",
-    "SPEND-3",
-    "SPEND-4",
-    "SPEND-9",
-    "STREAM-2",
-  ],
-  "base.head-with-body": ["HTTP-FRAMING"],
-  "base.stream-on-another-path": [
-    "AUTH-2",
-    "AUTH-3",
-    "AUTH-4",
-    "CHAT-4",
-    "ERR-401-INVALID",
-    "ERR-401-REVOKED",
-    "ERR-402-CREDITS",
-    "ERR-402-QUOTA",
-    "ERR-429-BUDGET",
-    "LIMIT-CHANGE",
-    "SPEND-2",
-    "SPEND-3",
-    "SPEND-4",
-    "SPEND-9",
-    "STREAM-2",
-  ],
-  "base.unknown-path-500": ["HTTP-URL"],
-  "base.unknown-path-hangs": ["HTTP-URL"],
-  "chat.one-reply-for-all": ["COMPAT-CHAT-REPLY", "COMPAT-STRUCTURED", "COMPAT-TOOL-RESULT", "COMPAT-USAGE"],
-  "messages.one-reply-for-all": ["COMPAT-STRUCTURED", "COMPAT-TOOL-RESULT", "COMPAT-USAGE", "MSG-6"],
-  "chat.bad-turn-500": ["CHAT-5"],
-  "chat.content-parts": ["COMPAT-TOOL-RESULT"],
-  "chat.usage-does-not-add-up": ["COMPAT-USAGE"],
-  "compat.chat-data-after-done": ["COMPAT-CHAT-CHUNKS", "COMPAT-REPLY-ID"],
-  "compat.chat-finish-early": ["COMPAT-STREAM-ERROR"],
-  "compat.messages-stream-as-json": ["ERR-200-1", "MSG-3"],
-  "denial.budget-as-rate": ["LIMIT-RATE-4"],
-  "denial.concurrency-limit-exceeded-inside-stream": ["LIMIT-5", "LIMIT-CONC-2", "LIMIT-CONC-3"],
-  "denial.drops-connection-on-messages": ["SPEND-7"],
-  "denial.drops-connection-on-stream": ["HTTP-KEEP-ALIVE"],
-  "denial.hangs": ["BAD-BODY", "HTTP-METHOD", "HTTP-URL", "SPEND-7"],
-  "denial.hangs-on-stream": ["COMPAT-STREAM-ERROR", "COMPAT-TOOLS"],
-  "denial.quota-204": ["REASON-ON-SUCCESS", "SPEND-7"],
-  "denial.quota-400-on-messages": ["SPEND-7"],
-  "denial.quota-403": ["SPEND-7"],
-  "denial.quota-429": ["SPEND-7"],
-  "denial.rate-as-concurrency": ["LIMIT-CONC-4"],
-  "denial.reason-in-body-only": ["ERR-BODY-1"],
-  "denial.unknown-model-503": ["BAD-BODY"],
-  // An account of a tier is denied below the limit of its tier.
-  "rate.accounts-share": ["LIMIT-2"],
-  "rate.per-dialect": ["LIMIT-RATE-2"],
-  "load.503-when-half-full": ["LIMIT-CONC-4", "LIMIT-CONC-5"],
-  "load.answers-crossed": ["SPEND-6"],
-  "load.pieces-lost-when-busy": ["COMPAT-TOOLS"],
-  "load.resets-when-busy": ["LIMIT-CONC-4", "LIMIT-CONC-5", "STREAM-2"],
-  "load.streams-crossed": ["SPEND-6"],
-  "load.unknown-model-503-when-full": ["ERR-429-CONC"],
-  "messages.output-count-unbounded": ["COMPAT-USAGE"],
-  "messages.version-refused-on-streams": ["ERR-402-CREDITS", "ERR-402-QUOTA", "ERR-429-BUDGET"],
-  "models.304": ["AUTH-1", "BASE-1", "BASE-2", "VER-1"],
-  "models.lists-what-it-refused": ["OWN-ANSWER"],
-  "models.unknown-empty-success": ["ERR-402-CREDITS", "ERR-402-QUOTA", "ERR-429-BUDGET"],
-  "models.unknown-served-by-default": ["SPEND-10"],
-  "models.unknown-served-on-messages": ["SPEND-10"],
-  "models.unknown-served-on-stream": ["SPEND-10"],
-  "provider.429-passed-on": ["ERR-HDR-1"],
-  "provider.stream-gathered": ["UPSTREAM-BACKPRESSURE"],
-  "provider.usage-estimated": ["COUNTS-ADD-UP"],
-  "rate.one-denied-all-denied": ["ERR-429-CONC", "ERR-HDR-1", "STREAM-2"],
-  "rate.penalty": ["LIMIT-CHANGE"],
-  "rate.phantom-denials": ["ERR-429-CONC"],
-  "retry-after.concurrency-negative": ["HTTP-RETRY-AFTER-FORM"],
-  "retry-after.concurrency-word": ["HTTP-RETRY-AFTER-FORM"],
-  "concurrency.freed-late": ["ERR-429-RATE", "LIMIT-RATE-1"],
-  "concurrency.leaked-by-denials": ["HTTP-RETRY-AFTER-FORM"],
-  "concurrency.locked-when-full": ["LIMIT-CONC-3"],
-  "concurrency.one-full-all-full": ["LIMIT-CONC-2"],
-  "concurrency.queue-instead": ["LIMIT-CONC-2"],
-  "spend.cap-ignored-on-messages": ["SPEND-7"],
-  "spend.cap-ignored-on-reused-connections": ["SPEND-7"],
-  "spend.empty-account-second-key": ["ERR-402-CREDITS", "STREAM-2"],
-  "stream.ends-early-now-and-then": ["SAME-REQUEST"],
-  "stream.forced-when-false": ["CHAT-1"],
-  "upstream.as-404": ["MODELS-3", "MODELS-4"],
-  "upstream.fallback-answers": ["SPEND-10"],
-  "upstream.named-as-account-limit": ["ERR-HDR-1"],
-  "text.piece-lost-now-and-then": ["SAME-REQUEST"],
-};
-
 /** An unusable 2xx breaks whatever its request was testing, as a rejection would. */
 const UNUSABLE_REPLY = /^reply\./;
 
@@ -226,18 +131,15 @@ const REFUSED_LATE = /inside-stream/;
 const SERVER_ERROR = /[.-]5\d\d|upstream-error/;
 
 /** @returns requirements that may break with a mutation, except its own. */
-export function mayBreak(
-  mutation: string,
-  requirements: readonly string[],
-  all: readonly string[],
-): ReadonlySet<string> {
+export function mayBreak(mutation: Mutation | undefined, all: readonly string[]): ReadonlySet<string> {
+  const { name = "", breaks = [], mayBreak: declared = [] } = mutation ?? {};
   const failsOrdinaryRequests =
-    UNUSABLE_REPLY.test(mutation) || requirements.some((requirement) => ORDINARY_REQUESTS.includes(requirement));
+    UNUSABLE_REPLY.test(name) || breaks.some((requirement) => ORDINARY_REQUESTS.includes(requirement));
   return new Set([
-    ...requirements.flatMap((requirement) => FOLLOWS[requirement] ?? []),
-    ...(ALSO[mutation] ?? []),
-    ...(REFUSED_LATE.test(mutation) ? ["REFUSED-IN-TIME"] : []),
-    ...(SERVER_ERROR.test(mutation) ? ["HTTP-SERVER-ERROR"] : []),
+    ...declared,
+    ...breaks.flatMap((requirement) => FOLLOWS[requirement] ?? []),
+    ...(REFUSED_LATE.test(name) ? ["REFUSED-IN-TIME"] : []),
+    ...(SERVER_ERROR.test(name) ? ["HTTP-SERVER-ERROR"] : []),
     ...(failsOrdinaryRequests ? all.filter((requirement) => !NEVER_BY_FAILED_REQUESTS.test(requirement)) : []),
   ]);
 }

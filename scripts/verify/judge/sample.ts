@@ -24,10 +24,10 @@ const SLOW = ["rate", "concurrency", "retry-after", "rate-headers", "load"];
 export function sample(survivors: readonly string[]): Sample {
   // What only shows in timing may be hidden by a busy machine; `--all` judges it, without a time limit.
   const seen = MUTATIONS.filter(
-    ({ name, requirements }) =>
+    ({ name, breaks }) =>
       !survivors.includes(name) &&
       !TOO_LONG.includes(name) &&
-      !requirements.every((requirement) => TIMING.includes(requirement)),
+      !breaks.every((requirement) => TIMING.includes(requirement)),
   );
   const slow = inTurn(
     seen.filter(({ area }) => SLOW.includes(area)),

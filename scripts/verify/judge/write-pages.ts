@@ -69,8 +69,8 @@ export function killPage({ kills, survivors, variants, variantRuns }: Matrix): s
 
 Measured by \`npm run verify mutations -- --write\`, in one run with \`--all\` or in several with \`--only\`; the data is in [kill-matrix.json](measured/kill-matrix.json).
 Conformance checks detect ${kills.length} of ${kills.length + survivors.length} mutations of the reference gateway in a requirement that the mutation breaks:
-${failed} by a failure, ${kills.length - failed} only by a warning; ${kills.filter(isUnderstated).length} of the latter break a MUST. \`scripts/verify/judge/may-break.ts\` lists what else each
-mutation may break; anything beyond that fails the verification. ${verdictOnVariants(variants, variantRuns)}
+${failed} by a failure, ${kills.length - failed} only by a warning; ${kills.filter(isUnderstated).length} of the latter break a MUST. What else a mutation may
+break follows from its declaration and from \`scripts/verify/judge/may-break.ts\`; anything beyond that fails the verification. ${verdictOnVariants(variants, variantRuns)}
 
 A verdict names causes. For ${right} of the ${kills.length} mutations, the first cause named was in a requirement that the mutation breaks
 (${((right / kills.length) * 100).toFixed(1)} %).

@@ -3,6 +3,7 @@ import { CHECKS } from "../../../suites/index.ts";
 import { instancesOf, planOf, preflightOf, type RequestSpec, type Response, Traffic } from "../../checks/index.ts";
 import { EXIT, formatCount, formatNumber, UsageError } from "../../core/index.ts";
 import { readRateLimit } from "../../dialects/index.ts";
+import { DENIED_KEYS, type Reason } from "../../requirements/index.ts";
 import type { OnProgress, Outcome, SendingPlan } from "../../run/control/index.ts";
 import { permitFor, requestsOnly, sumOf } from "../../run/control/index.ts";
 import {
@@ -134,14 +135,10 @@ function reachSymptoms(target: Target, list: Response): Symptom[] {
   ];
 }
 
-/** How the gateway should treat each key: served, or one of these statuses. */
-const EXPECTED: Readonly<Partial<Record<KeyName, { readonly reason: string }>>> = {
-  revoked: { reason: "key_revoked" },
-  capped: { reason: "quota_exceeded" },
-  childExhausted: { reason: "budget_exhausted" },
-  empty: { reason: "insufficient_credits" },
-  emptySecond: { reason: "insufficient_credits" },
-};
+/** The reason for which the gateway should deny a key; `undefined` if it should serve it. */
+function reasonToDeny(key: KeyName): Reason | undefined {
+  return DENIED_KEYS.find(({ name }) => name === (key === "emptySecond" ? "empty" : key))?.reason;
+}
 
 /** A success status without a reply. */
 function isNoReply(response: Response): boolean {
@@ -172,7 +169,7 @@ function messagesSymptom(responses: readonly Response[], target: Target): Sympto
 
 function keySymptom(name: KeyName, response: Response, target: Target): Symptom {
   const about = `key ${name}`;
-  const expected = EXPECTED[name];
+  const expected = reasonToDeny(name);
   if (expected === undefined) {
     if (isNoReply(response)) return noReply(about, response);
     if (response.admitted) return { about, level: "good", text: "served" };
@@ -188,17 +185,15 @@ function keySymptom(name: KeyName, response: Response, target: Target): Symptom 
       about,
       level: "bad",
       text: "served",
-      next: `keys.${name} should be denied as ${expected.reason}: it is not in that state.`,
+      next: `keys.${name} should be denied as ${expected}: it is not in that state.`,
     };
   }
-  const own = target.contract.reasonFrom === undefined && response.reason !== expected.reason;
+  const own = target.contract.reasonFrom === undefined && response.reason !== expected;
   return {
     about,
     level: own ? "note" : "good",
     text: `denied: ${own ? describeResponse(response) : response.summary}`,
-    next: own
-      ? `The specification's reason is ${expected.reason}; if yours is another, map it in contract.`
-      : undefined,
+    next: own ? `The specification's reason is ${expected}; if yours is another, map it in contract.` : undefined,
   };
 }
 

@@ -136,8 +136,8 @@ export function listSwitches(kind: "mutations" | "variants"): Outcome {
   const shown = entries.map(({ apply: _apply, ...entry }) => entry);
   const width = Math.max(0, ...shown.map((entry) => entry.name.length));
   const lines = shown.map((entry) => {
-    const requirements = "requirements" in entry ? ` [${entry.requirements.join(" ")}]` : "";
-    return `${entry.name.padEnd(width)}  ${entry.summary}${requirements}\n`;
+    const breaks = "breaks" in entry ? ` [${entry.breaks.join(" ")}]` : "";
+    return `${entry.name.padEnd(width)}  ${entry.summary}${breaks}\n`;
   });
   return { exitCode: EXIT.pass, document: shown, text: () => lines.join("") };
 }

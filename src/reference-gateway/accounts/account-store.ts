@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
-import { ConcurrencyLimiter } from "../limits/concurrency-limiter.ts";
-import { type LimiterChoice, makeLimiter } from "../limits/limiter-kinds.ts";
+import { ConcurrencyLimiter } from "../limiters/concurrency-limiter.ts";
+import { type LimiterChoice, makeLimiter } from "../limiters/limiter-kinds.ts";
 import { Account, ApiKey, type KeyTerms, type SavedAccount, type SavedKey } from "./account.ts";
 import type { Limits } from "./tiers.ts";
 

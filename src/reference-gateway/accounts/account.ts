@@ -1,6 +1,6 @@
-import type { ConcurrencyLimiter } from "../limits/concurrency-limiter.ts";
-import type { AccountLimiter } from "../limits/rate-limiter.ts";
-import type { TokenLimiter } from "../limits/token-limiter.ts";
+import type { ConcurrencyLimiter } from "../limiters/concurrency-limiter.ts";
+import type { AccountLimiter } from "../limiters/rate-limiter.ts";
+import type { TokenLimiter } from "../limiters/token-limiter.ts";
 import { KeySpend, type SavedSpend } from "./key-spend.ts";
 import type { Limits } from "./tiers.ts";
 

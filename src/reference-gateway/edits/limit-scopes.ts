@@ -1,7 +1,7 @@
-import { ConcurrencyLimiter } from "../limits/concurrency-limiter.ts";
-import { makeLimiter } from "../limits/limiter-kinds.ts";
-import type { RateLimiter } from "../limits/rate-limiter.ts";
-import type { TokenLimiter } from "../limits/token-limiter.ts";
+import { ConcurrencyLimiter } from "../limiters/concurrency-limiter.ts";
+import { makeLimiter } from "../limiters/limiter-kinds.ts";
+import type { RateLimiter } from "../limiters/rate-limiter.ts";
+import type { TokenLimiter } from "../limiters/token-limiter.ts";
 import type { Call } from "../pipeline/behaviour.ts";
 import { inference, remembered } from "./when.ts";
 import { type Apply, wrap } from "./wrap.ts";

@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from "../../core/index.ts";
 import type { Call } from "../pipeline/behaviour.ts";
 import type { RelayedPiece } from "../pipeline/response.ts";
-import type { FailedAttempt, NextAttempt, ProviderRequest } from "../upstream/attempt.ts";
-import type { UpstreamProvider } from "../upstream/upstream.ts";
+import type { FailedAttempt, NextAttempt, ProviderRequest } from "../relay/attempt.ts";
+import type { UpstreamProvider } from "../relay/upstream.ts";
 import { always, type When } from "./when.ts";
 import { type Apply, wrap } from "./wrap.ts";
 
@@ -121,4 +121,12 @@ export function mapTexts<T>(value: T, edit: (text: string) => string): T {
   if (Array.isArray(value)) return value.map((item) => mapTexts(item, edit)) as T;
   if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, mapTexts(inner, edit)])) as T;
+}
+
+/** Fires some time after another signal. */
+export function later(signal: AbortSignal | null, ms: number): AbortSignal | null {
+  if (signal === null) return null;
+  const controller = new AbortController();
+  signal.addEventListener("abort", () => setTimeout(() => controller.abort(), ms).unref(), { once: true });
+  return controller.signal;
 }

@@ -15,25 +15,26 @@ export function all(...changes: readonly Apply[]): Apply {
   return (behaviour) => changes.reduce((changed, change) => change(changed), behaviour);
 }
 
-type Reasons = Reason | readonly Reason[];
+export type RefusalEdit = (refused: Refusal, call: Call) => Refusal;
+export type ResponseEdit = (response: GatewayResponse, call: Call) => GatewayResponse;
+export type ReplyEdit = (value: unknown, call: Call) => unknown;
+export type EventsEdit = (events: StreamEvent[], call: Call) => Iterable<StreamEvent>;
+export type EventEdit = (
+  event: StreamEvent,
+  index: number,
+  count: number,
+  call: Call,
+) => StreamEvent | readonly StreamEvent[] | undefined;
+export type StepsEdit = (steps: Step[], call: Call) => Iterable<Step>;
+export type ParcelEdit = (parcel: Parcel, call: Call) => Parcel;
 
-/** The denials that the interface names. */
-export const DENIALS: readonly Reason[] = [
-  "invalid_api_key",
-  "key_revoked",
-  "insufficient_credits",
-  "quota_exceeded",
-  "model_not_found",
-  "rate_limit_exceeded",
-  "concurrency_limit_exceeded",
-  "budget_exhausted",
-];
+type Reasons = Reason | readonly Reason[];
 
 const covers = (reasons: Reasons, reason: Reason) =>
   typeof reasons === "string" ? reasons === reason : reasons.includes(reason);
 
 /** Changes a refusal before it is written. */
-export function onRefusal(reasons: Reasons, when: When, edit: (refused: Refusal, call: Call) => Refusal): Apply {
+export function onRefusal(reasons: Reasons, when: When, edit: RefusalEdit): Apply {
   return wrap(
     "refuse",
     (next) => (refused, call) =>
@@ -42,11 +43,7 @@ export function onRefusal(reasons: Reasons, when: When, edit: (refused: Refusal,
 }
 
 /** Changes the response to a refused request. */
-export function onDenial(
-  reasons: Reasons,
-  when: When,
-  edit: (response: GatewayResponse, call: Call) => GatewayResponse,
-): Apply {
+export function onDenial(reasons: Reasons, when: When, edit: ResponseEdit): Apply {
   return wrap("refuse", (next) => (refused, call) => {
     const response = next(refused, call);
     return covers(reasons, refused.reason) && when(call) ? edit(response, call) : response;
@@ -62,7 +59,7 @@ export function overlook(reason: Reason, when: When = always): Apply {
 }
 
 /** Changes the value of a non-streaming reply. */
-export function onReply(when: When, edit: (value: unknown, call: Call) => unknown): Apply {
+export function onReply(when: When, edit: ReplyEdit): Apply {
   return wrap("reply", (next) => (plan, call) => {
     const value = next(plan, call);
     return when(call) ? edit(value, call) : value;
@@ -70,7 +67,7 @@ export function onReply(when: When, edit: (value: unknown, call: Call) => unknow
 }
 
 /** Changes the response to a request that is served. */
-export function onServed(when: When, edit: (response: GatewayResponse, call: Call) => GatewayResponse): Apply {
+export function onServed(when: When, edit: ResponseEdit): Apply {
   return wrap("respond", (next) => (call) => {
     const response = next(call);
     const change = (decided: GatewayResponse) =>
@@ -80,7 +77,7 @@ export function onServed(when: When, edit: (response: GatewayResponse, call: Cal
 }
 
 /** Changes the events of a streamed reply. */
-export function onEvents(when: When, edit: (events: StreamEvent[], call: Call) => Iterable<StreamEvent>): Apply {
+export function onEvents(when: When, edit: EventsEdit): Apply {
   return wrap("events", (next) => (plan, call) => {
     const events = next(plan, call);
     return when(call) ? edit([...events], call) : events;
@@ -88,16 +85,7 @@ export function onEvents(when: When, edit: (events: StreamEvent[], call: Call) =
 }
 
 /** Changes each event of the given kinds; `undefined` removes it. */
-export function eachEvent(
-  when: When,
-  kinds: readonly EventKind[],
-  edit: (
-    event: StreamEvent,
-    index: number,
-    count: number,
-    call: Call,
-  ) => StreamEvent | readonly StreamEvent[] | undefined,
-): Apply {
+export function eachEvent(when: When, kinds: readonly EventKind[], edit: EventEdit): Apply {
   return onEvents(when, (events, call) => {
     const count = events.filter((event) => kinds.includes(event.kind)).length;
     let index = -1;
@@ -112,12 +100,12 @@ export function eachEvent(
 }
 
 /** Changes the framed pieces of a stream. */
-export function onSteps(when: When, edit: (steps: Step[], call: Call) => Iterable<Step>): Apply {
+export function onSteps(when: When, edit: StepsEdit): Apply {
   return wrap("pack", (next) => (steps, call) => (when(call) ? edit([...next(steps, call)], call) : next(steps, call)));
 }
 
 /** Changes a response's bytes and headers, just before they are delivered. */
-export function onParcel(when: When, edit: (parcel: Parcel, call: Call) => Parcel): Apply {
+export function onParcel(when: When, edit: ParcelEdit): Apply {
   return wrap("seal", (next) => (response, call) => {
     const parcel = next(response, call);
     return when(call) ? edit(parcel, call) : parcel;

@@ -7,7 +7,7 @@ import { messagesEvents } from "../encode/messages-events.ts";
 import { messagesReply } from "../encode/messages-reply.ts";
 import { listModels } from "../encode/model-list.ts";
 import { seal } from "../encode/seal.ts";
-import { nextInOrder, providerRequest, relayReply } from "../upstream/relay.ts";
+import { nextInOrder, providerRequest, relayReply } from "../relay/relay.ts";
 import type { Behaviour } from "./behaviour.ts";
 import { check } from "./checks.ts";
 import { presentedKey } from "./credentials.ts";

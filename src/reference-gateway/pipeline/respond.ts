@@ -1,6 +1,6 @@
 import { seededRandom } from "../../core/index.ts";
 import { durationMs, type ReplyPlan } from "../providers/plan.ts";
-import { relay } from "../upstream/relay.ts";
+import { relay } from "../relay/relay.ts";
 import type { Call, CheckName } from "./behaviour.ts";
 import { refusal } from "./refusal.ts";
 import type { GatewayResponse, Header } from "./response.ts";

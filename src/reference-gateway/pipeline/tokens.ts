@@ -1,4 +1,4 @@
-import { REMAINING_TOKENS } from "../limits/token-limiter.ts";
+import { REMAINING_TOKENS } from "../limiters/token-limiter.ts";
 import { inputTokens } from "../providers/text-plan.ts";
 import type { Call } from "./behaviour.ts";
 import type { Closing } from "./outcome.ts";

@@ -1,20 +1,10 @@
 import * as z from "zod";
+import { DENIALS } from "../../requirements/index.ts";
 import { denialMessage } from "./denial-message.ts";
 import { optional } from "./value-schemas.ts";
 
 /** A non-empty text. */
 export const text = z.string().min(1);
-
-const REASONS = [
-  "invalid_api_key",
-  "key_revoked",
-  "insufficient_credits",
-  "quota_exceeded",
-  "model_not_found",
-  "rate_limit_exceeded",
-  "concurrency_limit_exceeded",
-  "budget_exhausted",
-] as const;
 
 /** How a gateway expresses a denial differently. All entries are named in the headline of the verdict. */
 const contractDenial = z.strictObject({
@@ -36,7 +26,7 @@ export const contract = z.strictObject({
   ),
   actionHint: optional(z.boolean(), "false: the gateway sends no action hints."),
   denials: optional(
-    z.partialRecord(z.enum(REASONS), contractDenial),
+    z.partialRecord(z.enum(DENIALS.map(({ reason }) => reason)), contractDenial),
     "Denials that this gateway expresses differently, by the specification's reason.",
   ),
 });

@@ -1,7 +1,7 @@
 import type { Response } from "../../../src/checks/index.ts";
 import { member } from "../../../src/core/index.ts";
 import { aString, filledString, that, type Verdict } from "../../../src/judging/index.ts";
-import { type DenialEntry, denial, type Reason, type RequirementId } from "../../../src/requirements/index.ts";
+import { type Denial, denial, type Reason, type RequirementId } from "../../../src/requirements/index.ts";
 
 /** The requirement for this target: the text of the specification, or the target's contract. */
 export type ExpectedDenial = {
@@ -54,7 +54,7 @@ export function judgeDenial(verdict: Verdict, denied: Response, expected: Expect
   verdict.should("STREAM-3", denied.exchange.ending.kind, "complete", { ...seen, at: "ending" });
 }
 
-function judgeAction(verdict: Verdict, denied: Response, entry: DenialEntry, hasAction: boolean): void {
+function judgeAction(verdict: Verdict, denied: Response, entry: Denial, hasAction: boolean): void {
   const { action } = denied;
   if (action !== undefined) verdict.observe("ERR-HDR-4", `${entry.reason}: ${action}`, { in: denied, at: "action" });
   if (!hasAction) return;
@@ -63,7 +63,7 @@ function judgeAction(verdict: Verdict, denied: Response, entry: DenialEntry, has
   else verdict.should("ERR-HDR-3", action, shortHint, { in: denied, at: "action" });
 }
 
-function judgeBody(verdict: Verdict, denied: Response, entry: DenialEntry): void {
+function judgeBody(verdict: Verdict, denied: Response, entry: Denial): void {
   if (denied.requested.endpoint === "messages") {
     const { envelope, message, type, code } = denied.error;
     verdict.observe("ERR-BODY-3", { envelope, message, type, code }, { in: denied });

@@ -1,18 +1,16 @@
 import type { RequestSpec, Session } from "../../../src/checks/index.ts";
-import type { Reason } from "../../../src/requirements/index.ts";
+import { DENIED_KEYS, type DeniedKey, type Reason } from "../../../src/requirements/index.ts";
 import { nonexistentKey } from "./fabricated-key.ts";
 
-/** Callers that must be denied whatever they send, and the reason. */
-export const CALLERS = {
-  missing: "invalid_api_key",
-  unknown: "invalid_api_key",
-  revoked: "key_revoked",
-  empty: "insufficient_credits",
-  capped: "quota_exceeded",
-  childExhausted: "budget_exhausted",
-} as const satisfies Readonly<Record<string, Reason>>;
+export type Caller = "missing" | "unknown" | DeniedKey;
 
-export type Caller = keyof typeof CALLERS;
+/** Callers that must be denied whatever they send. */
+export const CALLERS: readonly Caller[] = ["missing", "unknown", ...DENIED_KEYS.map(({ name }) => name)];
+
+/** Why they must be denied. */
+export function reasonOf(caller: Caller): Reason {
+  return DENIED_KEYS.find(({ name }) => name === caller)?.reason ?? "invalid_api_key";
+}
 
 /** Number of concurrent requests. */
 export const AT_ONCE = 6;

@@ -3,8 +3,8 @@ import { applyLimits, type PlannedRequest } from "../../../src/load/analysis/siz
 import { sizeWorkload } from "../../../src/load/analysis/size/size-workload.ts";
 import type { Arrivals } from "../../../src/load/schedule/schedule.ts";
 import { DEFAULT_ALLOW, type Workload } from "../../../src/load/workload/workload.ts";
-import { slidingLog } from "../../../src/reference-gateway/limits/sliding-log.ts";
-import { tokenBucket } from "../../../src/reference-gateway/limits/token-bucket.ts";
+import { slidingLog } from "../../../src/reference-gateway/limiters/sliding-log.ts";
+import { tokenBucket } from "../../../src/reference-gateway/limiters/token-bucket.ts";
 
 function workload(arrivals: Arrivals): Workload {
   return {

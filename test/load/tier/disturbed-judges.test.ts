@@ -5,10 +5,10 @@ import { judgeConcurrencyLimit } from "../../../src/load/tier/at-concurrency-lim
 import { judgeAtTheLimit } from "../../../src/load/tier/at-rate-limit.ts";
 import { judgeService } from "../../../src/load/tier/judge/judge-service.ts";
 import { judgeOverTheLimit } from "../../../src/load/tier/over-rate-limit.ts";
-import { fixedWindow } from "../../../src/reference-gateway/limits/fixed-window.ts";
-import type { RateLimiter } from "../../../src/reference-gateway/limits/rate-limiter.ts";
-import { slidingLog } from "../../../src/reference-gateway/limits/sliding-log.ts";
-import { tokenBucket } from "../../../src/reference-gateway/limits/token-bucket.ts";
+import { fixedWindow } from "../../../src/reference-gateway/limiters/fixed-window.ts";
+import type { RateLimiter } from "../../../src/reference-gateway/limiters/rate-limiter.ts";
+import { slidingLog } from "../../../src/reference-gateway/limiters/sliding-log.ts";
+import { tokenBucket } from "../../../src/reference-gateway/limiters/token-bucket.ts";
 import { sent } from "../support/observations.ts";
 
 const RPM = 300;

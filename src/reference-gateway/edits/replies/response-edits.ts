@@ -1,10 +1,9 @@
 import type { Call } from "../../pipeline/behaviour.ts";
 import { type Reason, type Refusal, refusal } from "../../pipeline/refusal.ts";
 import { refuse } from "../../pipeline/refuse.ts";
-import type { Body, GatewayResponse, Parcel, StreamEvent } from "../../pipeline/response.ts";
+import type { Body, Parcel, StreamEvent } from "../../pipeline/response.ts";
 import { withHeader, withoutHeader } from "../../pipeline/response.ts";
-
-type ResponseEdit = (response: GatewayResponse, call: Call) => GatewayResponse;
+import type { ResponseEdit } from "../wrap.ts";
 
 export const status =
   (code: number): ResponseEdit =>
