@@ -149,7 +149,10 @@ export const STREAM_MUTATIONS: readonly Mutation[] = [
     "stream.ends-quietly-after-a-second": {
       breaks: ["STREAM-4"],
       summary: "Streams end after one second as if they were complete.",
-      with: (events) => events.filter((event) => event.kind !== "text" || event.atMs < 1_000),
+      with: (events) =>
+        events
+          .filter((event) => event.kind !== "text" || event.atMs < 1_000)
+          .map((event) => ({ ...event, atMs: Math.min(event.atMs, 1_000) })),
       shownBy: ["lasting"],
     },
   }),
@@ -213,7 +216,7 @@ export const STREAM_MUTATIONS: readonly Mutation[] = [
     ),
   }),
   mutation("stream.cut-after-a-second", {
-    breaks: ["STREAM-3", "STREAM-4"],
+    breaks: ["STREAM-3", "STREAM-4", "HTTP-FRAMING"],
     summary: "Healthy streams are cut off after one second.",
     apply: cutAfter(1_000, chatStream),
     shownBy: ["lasting"],
