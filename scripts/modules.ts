@@ -270,12 +270,6 @@ const ALL: Readonly<Record<string, Module>> = { ...MODULES, ...FOLDERS_NEXT_TO_S
 /** Its folder, relative to the root of the repository. */
 export const folderOf = (name: string): string => (name in MODULES ? `src/${name}` : name);
 
-/** The most files of TypeScript in one folder of `src`, `suites`, `reports` and `scripts`. */
-export const MAX_FILES = 16;
-
-/** Folders with more files, each with the reason. */
-export const LARGE_FOLDERS: Readonly<Record<string, string>> = {};
-
 /** Levels of folders below a module. What a path leads to depends on how deep its file is. */
 export const DEPTHS: readonly number[] = [0, 1, 2, 3];
 

@@ -1,9 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, relative } from "node:path/posix";
+import { relative } from "node:path/posix";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
-import { DEPTHS, FOLDERS_NEXT_TO_SRC, folderOf, LARGE_FOLDERS, MAX_FILES, MODULES } from "../scripts/modules.ts";
+import { DEPTHS, FOLDERS_NEXT_TO_SRC, folderOf, MODULES } from "../scripts/modules.ts";
 import { LONG_TESTS } from "../scripts/verify/vitest/long-tests.ts";
 import mutants from "../scripts/verify/vitest/vitest.mutants.config.ts";
 
@@ -87,14 +87,6 @@ describe("the linter keeps modules apart", () => {
       !seen.includes(from) && importsOf(from).some((next) => next === to || reaches(next, to, [...seen, from]));
     expect(all.filter((name) => reaches(name, name))).toEqual([]);
   });
-});
-
-test("no folder has more files than a reader can survey, except those with a reason", () => {
-  const counts = new Map<string, number>();
-  for (const path of ["src", "suites", "reports", "scripts"].flatMap(sourceFiles))
-    counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
-  const large = [...counts].filter(([, count]) => count > MAX_FILES).map(([folder]) => folder);
-  expect(large.sort()).toEqual(Object.keys(LARGE_FOLDERS).sort());
 });
 
 test("files that configurations name exist: one that was moved would no longer be run, or run twice", () => {
