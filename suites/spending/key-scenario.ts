@@ -207,7 +207,8 @@ async function freeBatchesAfterOthers({ t, key, state, isRenewable }: KeyRun) {
 }
 
 async function freeBatchesOnOwnKey(run: KeyRun) {
-  await run.t.afterOthers();
+  // For a budget, the step before has waited.
+  if (run.state !== "childSmall") await run.t.afterOthers();
   const key = await freshKeyOf(run);
   if (key === undefined || !(await run.t.send({ key, intent: "either" })).admitted) return [];
   return freeBatches(run.t, key, run.state, true);
