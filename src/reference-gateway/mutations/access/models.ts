@@ -2,7 +2,18 @@ import { isObject, member } from "../../../core/index.ts";
 import { grid, type Mutation, mutation } from "../../change.ts";
 import { drop, put, rename } from "../../edits/replies/json-edits.ts";
 import { body, insteadOf, parcelBytes, status } from "../../edits/replies/response-edits.ts";
-import { always, both, every, onEmptyAccount, onModels, remembered, secondKey, type When } from "../../edits/when.ts";
+import {
+  always,
+  both,
+  every,
+  onEmptyAccount,
+  onMessages,
+  onModels,
+  remembered,
+  secondKey,
+  streaming,
+  type When,
+} from "../../edits/when.ts";
 import { type Apply, all, onDenial, onParcel, onServed, wrap } from "../../edits/wrap.ts";
 import type { Model } from "../../providers/model-table.ts";
 import { MODELS } from "../../providers/model-table.ts";
@@ -15,6 +26,10 @@ const entries = (edit: (data: readonly unknown[]) => unknown): Apply =>
   list(put("data", (data: unknown) => (Array.isArray(data) ? edit(data) : data)));
 
 const FALLBACK = MODELS[0] as Model;
+
+/** A model that does not exist is served by the default one. */
+const servedByDefault = (when: When): Apply =>
+  wrap("findModel", (next) => (id, call) => next(id, call) ?? (when(call) ? FALLBACK : undefined));
 
 /** The list, and its consistency with the callable models. */
 export const MODELS_MUTATIONS: readonly Mutation[] = [
@@ -175,17 +190,25 @@ export const MODELS_MUTATIONS: readonly Mutation[] = [
     })(),
     mayBreak: ["OWN-ANSWER"],
   }),
-  mutation("models.unknown-served-by-default", {
-    breaks: ["ERR-404-MODEL", "STREAM-2"],
-    summary: "A model that does not exist is served by the default model.",
-    apply: wrap("findModel", (next) => (id, call) => next(id, call) ?? FALLBACK),
-    mayBreak: ["SPEND-10"],
-  }),
-  mutation("models.unknown-served-on-stream", {
-    breaks: ["ERR-404-MODEL", "STREAM-2"],
-    summary: "A streaming request for a model that does not exist is served by the default model.",
-    apply: wrap("findModel", (next) => (id, call) => next(id, call) ?? (call.wantsStream ? FALLBACK : undefined)),
-    mayBreak: ["SPEND-10"],
+  ...grid(["ERR-404-MODEL", "STREAM-2"], servedByDefault, {
+    "models.unknown-served-by-default": {
+      breaks: ["ERR-404-MODEL", "STREAM-2"],
+      summary: "A model that does not exist is served by the default model.",
+      with: always,
+      mayBreak: ["SPEND-10"],
+    },
+    "models.unknown-served-on-stream": {
+      breaks: ["ERR-404-MODEL", "STREAM-2"],
+      summary: "A streaming request for a model that does not exist is served by the default model.",
+      with: streaming,
+      mayBreak: ["SPEND-10"],
+    },
+    "models.unknown-served-on-messages": {
+      breaks: ["ERR-404-MODEL", "STREAM-2"],
+      summary: "A model that does not exist is served by the default model on the messages endpoint.",
+      with: onMessages,
+      mayBreak: ["SPEND-10"],
+    },
   }),
   mutation("models.unknown-beyond-ascii-500", {
     breaks: ["ERR-404-MODEL"],
@@ -196,15 +219,6 @@ export const MODELS_MUTATIONS: readonly Mutation[] = [
       insteadOf("internal_error"),
     ),
     shownBy: "checks",
-  }),
-  mutation("models.unknown-served-on-messages", {
-    breaks: ["ERR-404-MODEL", "STREAM-2"],
-    summary: "A model that does not exist is served by the default model on the messages endpoint.",
-    apply: wrap(
-      "findModel",
-      (next) => (id, call) => next(id, call) ?? (call.endpoint === "messages" ? FALLBACK : undefined),
-    ),
-    mayBreak: ["SPEND-10"],
   }),
   mutation("models.unknown-empty-success", {
     breaks: ["ERR-404-MODEL", "ERR-200-1"],

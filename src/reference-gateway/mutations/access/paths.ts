@@ -3,7 +3,8 @@ import { deliverByHand, PLAIN } from "../../delivery/deliver-by-hand.ts";
 import { neverResponds } from "../../edits/connection-edits.ts";
 import { insteadOf, setHeader } from "../../edits/replies/response-edits.ts";
 import { always, onMessages, onModels, streaming, type When } from "../../edits/when.ts";
-import { onDenial, onServed, type ResponseEdit, wrap } from "../../edits/wrap.ts";
+import { type Apply, onDenial, onServed, type ResponseEdit, wrap } from "../../edits/wrap.ts";
+import type { Reason } from "../../pipeline/refusal.ts";
 import type { GatewayResponse } from "../../pipeline/response.ts";
 
 const chatStream: When = (call) => call.endpoint === "chat" && streaming(call);
@@ -24,6 +25,12 @@ const page: GatewayResponse = {
   afterMs: 0,
   outcome: "complete",
 };
+
+/** Some requests are refused before anything else is checked. */
+const refuses =
+  (reason: Reason) =>
+  (when: When): Apply =>
+    wrap("respond", (next) => (call) => (when(call) ? insteadOf(reason)(page, call) : next(call)));
 
 /** Paths and methods. */
 export const BASE_MUTATIONS: readonly Mutation[] = [
@@ -51,49 +58,51 @@ export const BASE_MUTATIONS: readonly Mutation[] = [
     apply: onDenial("not_found", (call) => call.arrival.method === "POST", insteadOf("model_not_found")),
     detectedBy: { "service.unknown-path[post]": "BASE-4" },
   }),
-  mutation("base.no-messages", {
-    breaks: ["BASE-1", "BASE-2", "VER-1", "VER-2", "MSG-1", "MSG-2", "MSG-3", "MSG-7", "MSG-10", "AUTH-1"],
-    summary: "The messages endpoint does not exist.",
-    apply: wrap("respond", (next) => (call) => (onMessages(call) ? insteadOf("not_found")(page, call) : next(call))),
-    detectedBy: { "auth.bearer[messages]": "AUTH-1" },
-  }),
-  mutation("base.no-models", {
-    breaks: [
-      "BASE-1",
-      "VER-1",
-      "MODELS-1",
-      "MODELS-2",
-      "MODELS-5",
-      "AUTH-1",
-      "AUTH-2",
-      "AUTH-3",
-      "AUTH-4",
-      "ERR-401-INVALID",
-    ],
-    summary: "The model list does not exist.",
-    apply: wrap("respond", (next) => (call) => (onModels(call) ? insteadOf("not_found")(page, call) : next(call))),
-  }),
-  mutation("base.stream-on-another-path", {
-    breaks: ["BASE-1", "BASE-3", "STREAM-1"],
-    summary: "Streaming chat requests get 404.",
-    apply: wrap("respond", (next) => (call) => (chatStream(call) ? insteadOf("not_found")(page, call) : next(call))),
-    mayBreak: [
-      "AUTH-2",
-      "AUTH-3",
-      "AUTH-4",
-      "CHAT-4",
-      "ERR-401-INVALID",
-      "ERR-401-REVOKED",
-      "ERR-402-CREDITS",
-      "ERR-402-QUOTA",
-      "ERR-429-BUDGET",
-      "LIMIT-CHANGE",
-      "SPEND-2",
-      "SPEND-3",
-      "SPEND-4",
-      "SPEND-9",
-      "STREAM-2",
-    ],
+  ...grid(["BASE-1"], refuses("not_found"), {
+    "base.no-messages": {
+      breaks: ["BASE-1", "BASE-2", "VER-1", "VER-2", "MSG-1", "MSG-2", "MSG-3", "MSG-7", "MSG-10", "AUTH-1"],
+      summary: "The messages endpoint does not exist.",
+      with: onMessages,
+      detectedBy: { "auth.bearer[messages]": "AUTH-1" },
+    },
+    "base.no-models": {
+      breaks: [
+        "BASE-1",
+        "VER-1",
+        "MODELS-1",
+        "MODELS-2",
+        "MODELS-5",
+        "AUTH-1",
+        "AUTH-2",
+        "AUTH-3",
+        "AUTH-4",
+        "ERR-401-INVALID",
+      ],
+      summary: "The model list does not exist.",
+      with: onModels,
+    },
+    "base.stream-on-another-path": {
+      breaks: ["BASE-1", "BASE-3", "STREAM-1"],
+      summary: "Streaming chat requests get 404.",
+      with: chatStream,
+      mayBreak: [
+        "AUTH-2",
+        "AUTH-3",
+        "AUTH-4",
+        "CHAT-4",
+        "ERR-401-INVALID",
+        "ERR-401-REVOKED",
+        "ERR-402-CREDITS",
+        "ERR-402-QUOTA",
+        "ERR-429-BUDGET",
+        "LIMIT-CHANGE",
+        "SPEND-2",
+        "SPEND-3",
+        "SPEND-4",
+        "SPEND-9",
+        "STREAM-2",
+      ],
+    },
   }),
   mutation("base.list-redirects", {
     breaks: ["MODELS-1", "AUTH-1", "BASE-1"],
@@ -134,13 +143,27 @@ export const BASE_MUTATIONS: readonly Mutation[] = [
       }),
     },
   }),
-  mutation("base.options-500", {
-    breaks: ["HTTP-METHOD"],
-    summary: "OPTIONS gets 500.",
-    apply: wrap(
-      "respond",
-      (next) => (call) => (purpose("options")(call) ? insteadOf("internal_error")(page, call) : next(call)),
-    ),
+  ...grid(["HTTP-URL"], refuses("internal_error"), {
+    "base.options-500": {
+      breaks: ["HTTP-METHOD"],
+      summary: "OPTIONS gets 500.",
+      with: purpose("options"),
+    },
+    "base.bad-url-500": {
+      breaks: ["HTTP-URL"],
+      summary: "A path with a malformed percent escape gets 500.",
+      with: ({ arrival }) => /%(?![0-9a-f]{2})/i.test(arrival.url),
+    },
+    "base.query-string-500": {
+      breaks: ["HTTP-URL"],
+      summary: "An unknown query parameter gets 500.",
+      with: ({ arrival }) => arrival.url.includes("?"),
+    },
+    "base.expect-continue-500": {
+      breaks: ["HTTP-EXPECT"],
+      summary: "A request that expects 100-continue gets 500.",
+      with: ({ arrival }) => arrival.headers.expect !== undefined,
+    },
   }),
   mutation("base.head-with-body", {
     breaks: ["HTTP-HEAD"],
@@ -158,43 +181,13 @@ export const BASE_MUTATIONS: readonly Mutation[] = [
     apply: neverResponds(purpose("unknownPath")),
     mayBreak: ["HTTP-URL"],
   }),
-  mutation("base.bad-url-500", {
-    breaks: ["HTTP-URL"],
-    summary: "A path with a malformed percent escape gets 500.",
-    apply: wrap(
-      "respond",
-      (next) => (call) =>
-        /%(?![0-9a-f]{2})/i.test(call.arrival.url) ? insteadOf("internal_error")(page, call) : next(call),
-    ),
-  }),
-  mutation("base.query-string-500", {
-    breaks: ["HTTP-URL"],
-    summary: "An unknown query parameter gets 500.",
-    apply: wrap(
-      "respond",
-      (next) => (call) => (call.arrival.url.includes("?") ? insteadOf("internal_error")(page, call) : next(call)),
-    ),
-  }),
-  mutation("base.expect-continue-500", {
-    breaks: ["HTTP-EXPECT"],
-    summary: "A request that expects 100-continue gets 500.",
-    apply: wrap(
-      "respond",
-      (next) => (call) =>
-        call.arrival.headers.expect === undefined ? next(call) : insteadOf("internal_error")(page, call),
-    ),
-  }),
   mutation("base.unknown-header-400", {
     breaks: ["HTTP-UNKNOWN-HEADER"],
     summary: "A request with an unknown x- header is rejected.",
-    apply: wrap(
-      "respond",
-      (next) => (call) =>
-        Object.keys(call.arrival.headers).some(
-          (name) => name.startsWith("x-") && name !== "x-api-key" && !name.startsWith("x-stainless"),
-        )
-          ? insteadOf("invalid_request")(page, call)
-          : next(call),
+    apply: refuses("invalid_request")(({ arrival }) =>
+      Object.keys(arrival.headers).some(
+        (name) => name.startsWith("x-") && name !== "x-api-key" && !name.startsWith("x-stainless"),
+      ),
     ),
   }),
   mutation("base.success-says-error-code", {

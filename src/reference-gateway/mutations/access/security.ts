@@ -1,82 +1,73 @@
-import { loadMutation, type Mutation, mutation } from "../../change.ts";
+import { grid, loadMutation, type Mutation, mutation } from "../../change.ts";
 import { put } from "../../edits/replies/json-edits.ts";
 import { parcelHeader, setHeader } from "../../edits/replies/response-edits.ts";
 import { always, every, inference, onChat } from "../../edits/when.ts";
-import { onDenial, onParcel, onRefusal, onReply, onServed, wrap } from "../../edits/wrap.ts";
+import { type Apply, onDenial, onParcel, onRefusal, onReply, onServed, wrap } from "../../edits/wrap.ts";
+import type { Call } from "../../pipeline/behaviour.ts";
 import { OPERATOR_KEY } from "../../providers/failing-models.ts";
 
 const EXACT = ["AUTH-3", "ERR-401-INVALID"];
 
+/** A key is also accepted at another place. */
+const alsoAt = (place: (call: Call) => string | undefined): Apply =>
+  wrap("presentedKey", (next) => (call) => next(call) ?? place(call));
+
+/** A key that was not issued counts as the first one that it matches. */
+const matched = (matches: (presented: string, issued: string) => boolean): Apply =>
+  wrap(
+    "findKey",
+    (next) => (secret, call) =>
+      next(secret, call) ?? [...call.services.accounts.keys].find((key) => matches(secret, key.secret)),
+  );
+
 /** Confused or exposed keys, and other leaks of internal data. */
 export const SECURITY_MUTATIONS: readonly Mutation[] = [
-  mutation("security.key-in-url", {
-    breaks: ["BEARER-PLACE"],
-    summary: "A key in the query string is accepted.",
-    apply: wrap("presentedKey", (next) => (call) => {
-      const query = new URLSearchParams(call.arrival.url.split("?")[1] ?? "");
-      return next(call) ?? query.get("api_key") ?? query.get("key") ?? query.get("access_token") ?? undefined;
-    }),
-    detectedBy: { "robustness.key-place[chat,query-api_key]": "BEARER-PLACE" },
+  ...grid(["BEARER-PLACE"], alsoAt, {
+    "security.key-in-url": {
+      breaks: ["BEARER-PLACE"],
+      summary: "A key in the query string is accepted.",
+      with: ({ arrival }) => {
+        const query = new URLSearchParams(arrival.url.split("?")[1] ?? "");
+        return query.get("api_key") ?? query.get("key") ?? query.get("access_token") ?? undefined;
+      },
+      detectedBy: { "robustness.key-place[chat,query-api_key]": "BEARER-PLACE" },
+    },
+    "security.key-in-cookie": {
+      breaks: ["BEARER-PLACE"],
+      summary: "A key in a cookie is accepted.",
+      with: ({ arrival }) => /(?:^|; *)(?:api_key|token|session)=([^;]+)/.exec(arrival.headers.cookie ?? "")?.[1],
+      detectedBy: { "robustness.key-place[chat,cookie]": "BEARER-PLACE" },
+    },
+    "security.key-in-body": {
+      breaks: ["BEARER-PLACE"],
+      summary: "A key in the body is accepted.",
+      with: ({ bodyText }) => /"api_key"\s*:\s*"([^"]+)"/.exec(bodyText)?.[1],
+      detectedBy: { "robustness.key-place[chat,body]": "BEARER-PLACE" },
+    },
   }),
-  mutation("security.key-in-cookie", {
-    breaks: ["BEARER-PLACE"],
-    summary: "A key in a cookie is accepted.",
-    apply: wrap(
-      "presentedKey",
-      (next) => (call) =>
-        next(call) ?? /(?:^|; *)(?:api_key|token|session)=([^;]+)/.exec(call.arrival.headers.cookie ?? "")?.[1],
-    ),
-    detectedBy: { "robustness.key-place[chat,cookie]": "BEARER-PLACE" },
-  }),
-  mutation("security.key-in-body", {
-    breaks: ["BEARER-PLACE"],
-    summary: "A key in the body is accepted.",
-    apply: wrap("presentedKey", (next) => (call) => next(call) ?? /"api_key"\s*:\s*"([^"]+)"/.exec(call.bodyText)?.[1]),
-    detectedBy: { "robustness.key-place[chat,body]": "BEARER-PLACE" },
-  }),
-  mutation("security.key-in-any-case", {
-    breaks: EXACT,
-    summary: "Keys are compared case-insensitively.",
-    apply: wrap("findKey", (next) => (secret, call) => {
-      const lowerCaseSecret = secret.toLowerCase();
-      return (
-        next(secret, call) ??
-        [...call.services.accounts.keys].find((key) => key.secret.toLowerCase() === lowerCaseSecret)
-      );
-    }),
-    detectedBy: { "auth.near-key[chat,other-letter-case]": "AUTH-3" },
-  }),
-  mutation("security.key-by-prefix", {
-    breaks: EXACT,
-    summary: "The first sixteen characters of a key are enough.",
-    apply: wrap(
-      "findKey",
-      (next) => (secret, call) =>
-        next(secret, call) ??
-        (secret.length < 16
-          ? undefined
-          : [...call.services.accounts.keys].find((key) => key.secret.startsWith(secret.slice(0, 16)))),
-    ),
-    detectedBy: { "auth.near-key[chat,one-character-less]": "AUTH-3" },
-  }),
-  mutation("security.key-with-more-behind", {
-    breaks: EXACT,
-    summary: "Anything after a valid key is ignored.",
-    apply: wrap(
-      "findKey",
-      (next) => (secret, call) =>
-        next(secret, call) ?? [...call.services.accounts.keys].find((key) => secret.startsWith(key.secret)),
-    ),
-  }),
-  mutation("security.key-without-last-character", {
-    breaks: EXACT,
-    summary: "The last character of a key is not compared.",
-    apply: wrap(
-      "findKey",
-      (next) => (secret, call) =>
-        next(secret, call) ??
-        [...call.services.accounts.keys].find((key) => key.secret.slice(0, -1) === secret.slice(0, -1)),
-    ),
+  ...grid(EXACT, matched, {
+    "security.key-in-any-case": {
+      breaks: EXACT,
+      summary: "Keys are compared case-insensitively.",
+      with: (secret, key) => secret.toLowerCase() === key.toLowerCase(),
+      detectedBy: { "auth.near-key[chat,other-letter-case]": "AUTH-3" },
+    },
+    "security.key-by-prefix": {
+      breaks: EXACT,
+      summary: "The first sixteen characters of a key are enough.",
+      with: (secret, key) => secret.length >= 16 && key.startsWith(secret.slice(0, 16)),
+      detectedBy: { "auth.near-key[chat,one-character-less]": "AUTH-3" },
+    },
+    "security.key-with-more-behind": {
+      breaks: EXACT,
+      summary: "Anything after a valid key is ignored.",
+      with: (secret, key) => secret.startsWith(key),
+    },
+    "security.key-without-last-character": {
+      breaks: EXACT,
+      summary: "The last character of a key is not compared.",
+      with: (secret, key) => secret.slice(0, -1) === key.slice(0, -1),
+    },
   }),
   mutation("security.scheme-in-one-case", {
     breaks: ["BEARER-SCHEME"],

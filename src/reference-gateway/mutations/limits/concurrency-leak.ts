@@ -1,5 +1,5 @@
 import { loadGrid, type Mutation } from "../../change.ts";
-import { every, nonStreaming, streaming } from "../../edits/when.ts";
+import { always, every, nonStreaming, streaming, type When } from "../../edits/when.ts";
 import { type Apply, wrap } from "../../edits/wrap.ts";
 import type { Call } from "../../pipeline/behaviour.ts";
 import type { Closing } from "../../pipeline/outcome.ts";
@@ -15,24 +15,22 @@ const leaks = (when: (call: Call, closing: Closing) => boolean): Apply =>
 
 const sinceArrivalMs = (call: Call): number => (call.services.clock.monotonicUs() - call.arrival.arrivedUs) / 1_000;
 
-const abandoned = (closing: Closing) => closing.outcome === "interrupted";
+/** Requests with this outcome; `interrupted` means that the client disconnected. */
+const ended =
+  (outcome: Closing["outcome"], when: When = always) =>
+  (call: Call, closing: Closing): boolean =>
+    closing.outcome === outcome && when(call);
 
 /** Requests that stay in flight forever. */
 export const CONCURRENCY_LEAK_MUTATIONS: readonly Mutation[] = [
   ...loadGrid(LEAK, leaks, {
     "concurrency.leaked-by-streams": {
       summary: "Every tenth complete stream counts as in flight forever.",
-      with: (
-        (unlucky) => (call: Call, closing: Closing) =>
-          closing.outcome === "complete" && unlucky(call)
-      )(every(10, streaming)),
+      with: ended("complete", every(10, streaming)),
     },
     "concurrency.leaked-by-non-streaming-replies": {
       summary: "Every fiftieth complete reply counts as in flight forever.",
-      with: (
-        (unlucky) => (call: Call, closing: Closing) =>
-          closing.outcome === "complete" && unlucky(call)
-      )(every(50, nonStreaming)),
+      with: ended("complete", every(50, nonStreaming)),
     },
     "concurrency.leaked-by-output-limit": {
       summary: "A reply truncated by its output limit counts as in flight forever.",
@@ -41,43 +39,42 @@ export const CONCURRENCY_LEAK_MUTATIONS: readonly Mutation[] = [
     },
     "concurrency.leaked-by-upstream-failures": {
       summary: "A request whose provider failed counts as in flight forever.",
-      with: (_call, closing) => closing.outcome === "failed",
+      with: ended("failed"),
     },
     "concurrency.leaked-by-tool-calls": {
       summary: "A reply with tool calls counts as in flight forever.",
-      with: (call, closing) => closing.outcome === "complete" && call.model?.id === "tool-caller",
+      with: ended("complete", (call) => call.model?.id === "tool-caller"),
+      shownBy: "checks",
     },
     "concurrency.leaked-by-timeouts": {
       summary: "A request whose provider timed out counts as in flight forever.",
-      with: (call, closing) => closing.outcome === "failed" && call.model?.id === "fail-timeout",
+      with: ended("failed", (call) => call.model?.id === "fail-timeout"),
+      shownBy: "checks",
     },
     "concurrency.leaked-by-broken-streams": {
       summary: "A stream that its provider interrupted counts as in flight forever.",
-      with: (_call, closing) => closing.outcome === "broken",
+      with: ended("broken"),
     },
     "concurrency.leaked-by-abandoned-streams": {
       breaks: ["LIMIT-CONC-5", ...LEAK],
       summary: "A stream whose client disconnected counts as in flight forever.",
-      with: (call, closing) => abandoned(closing) && streaming(call),
+      with: ended("interrupted", streaming),
     },
     "concurrency.leaked-by-streams-left-late": {
       breaks: ["LIMIT-CONC-5"],
       summary: "A stream whose client disconnected after more than a second counts as in flight forever.",
-      with: (call, closing) => abandoned(closing) && streaming(call) && sinceArrivalMs(call) > 1_000,
+      with: ended("interrupted", (call) => streaming(call) && sinceArrivalMs(call) > 1_000),
       shownBy: "checks",
     },
     "concurrency.leaked-by-abandoned-replies": {
       breaks: ["LIMIT-CONC-5", ...LEAK],
       summary: "A non-streaming request whose client disconnected counts as in flight forever.",
-      with: (call, closing) => abandoned(closing) && nonStreaming(call),
+      with: ended("interrupted", nonStreaming),
     },
     "concurrency.leaked-by-some-abandoned-streams": {
       breaks: ["LIMIT-CONC-5", ...LEAK],
       summary: "Every third stream whose client disconnected counts as in flight forever.",
-      with: (
-        (unlucky) => (call: Call, closing: Closing) =>
-          abandoned(closing) && unlucky(call)
-      )(every(3, streaming)),
+      with: ended("interrupted", every(3, streaming)),
     },
   }),
 ];
