@@ -1,4 +1,4 @@
-import { UsageError } from "../index.ts";
+import { UsageError } from "../errors.ts";
 
 /**
  * A key given by reference. The key itself is never on the command line, which every user of the machine can read.
