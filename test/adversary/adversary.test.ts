@@ -1,3 +1,4 @@
+// real-time: sends load, and judges how much of it was served in time
 import { afterAll, expect, test } from "vitest";
 import { keptReliability, reliabilityLines } from "../../scripts/docs/reliability.ts";
 import { BEHAVIOURS, type CaseResult, COMMANDS, type Command, runCase } from "./cases.ts";

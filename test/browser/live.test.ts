@@ -1,3 +1,4 @@
+// real-time: sends load, and judges how much of it was served in time
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer, request } from "node:http";
 import { createRequire } from "node:module";

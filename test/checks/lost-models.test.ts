@@ -1,3 +1,4 @@
+// real-time: checks fill the limits of a minute and wait for Retry-After
 import type { ServerResponse } from "node:http";
 import { expect, test } from "vitest";
 import { runChecks, select, Traffic } from "../../src/checks/index.ts";

@@ -1,3 +1,4 @@
+// real-time: checks fill the limits of a minute and wait for Retry-After
 import { expect, test } from "vitest";
 import { judgeGateway } from "../../scripts/verify/judge/judge-gateway.ts";
 import { instancesOf } from "../../src/checks/index.ts";

@@ -3,10 +3,12 @@ import { once } from "node:events";
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { parse } from "yaml";
 import { ROOT } from "../../scripts/docs/generated-files.ts";
+
 import { gauntlet, MAIN, type Running, startGauntlet, temporaryFolder } from "../support/gauntlet.ts";
+import { inProcess, PLAIN } from "../support/in-process.ts";
 import { httpServer } from "../support/judge.ts";
 
 let gateway: Running;
@@ -16,6 +18,7 @@ beforeAll(async () => {
   ready = JSON.parse(await gateway.printed("\n"));
 });
 afterAll(() => gateway[Symbol.asyncDispose]());
+afterEach(() => void vi.unstubAllEnvs());
 
 /** Answers `gauntlet init` at a pseudo-terminal: types each text when its question has appeared. */
 async function initAtTerminal(cwd: string, typed: readonly (readonly [question: string, text: string])[]) {
@@ -202,11 +205,21 @@ describe("doctor", () => {
     async function expectTarget(baseUrl: string, more = "") {
       using folder = temporaryFolder();
       writeFileSync(join(folder.path, "gauntlet.yaml"), `baseUrl: ${baseUrl}\nkeys: { valid: env:V }\n${more}`);
-      const environment = { V: ready.keys["valid"] ?? "" };
-      const plain = await gauntlet(["doctor"], environment, folder.path);
-      const { stdout, code } = await gauntlet(["doctor", "--json"], environment, folder.path);
-      const symptoms: readonly Said[] = JSON.parse(stdout).symptoms;
-      return { plain: plain.stdout, code, of: (about: string) => symptoms.find((said) => said.about === about) };
+      vi.stubEnv("V", ready.keys["valid"]);
+      const { doctor, symptomText } = await import("../../src/commands/doctor/run.ts");
+      const shown: string[] = [];
+      const { code, document, text } = await inProcess(({ onProgress }) =>
+        doctor(join(folder.path, "gauntlet.yaml"), {
+          onProgress,
+          onSymptom: (symptom) => void shown.push(symptomText(symptom, PLAIN)),
+        }),
+      );
+      const { symptoms } = document as { readonly symptoms: readonly Said[] };
+      return {
+        plain: shown.join("") + text,
+        code,
+        of: (about: string) => symptoms.find((said) => said.about === about),
+      };
     }
 
     test("and names extraHeaders if the message requires a header; with it, everything is ready to run", async () => {

@@ -1,3 +1,4 @@
+// real-time: ends processes at a moment of their work
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";

@@ -1,3 +1,4 @@
+// real-time: sends load, and judges how much of it was served in time
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, writeFileSync } from "node:fs";

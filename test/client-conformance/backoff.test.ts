@@ -1,3 +1,4 @@
+// real-time: compares durations that it measures
 import { describe, expect, test } from "vitest";
 import { judgeGrowth, judgeJitter } from "../../src/client-conformance/judges/backoff.ts";
 import type { Attempt, ClientRun } from "../../src/client-conformance/observation.ts";

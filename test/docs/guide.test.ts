@@ -1,3 +1,4 @@
+// real-time: checks fill the limits of a minute and wait for Retry-After
 import { spawnSync } from "node:child_process";
 import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -1,3 +1,4 @@
+// real-time: compares durations that it measures
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { denialWords, readAs, specReason } from "../../src/judging/index.ts";

@@ -1,3 +1,4 @@
+// real-time: sends load, and judges how much of it was served in time
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,3 +1,4 @@
+// real-time: sends load, and judges how much of it was served in time
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,3 +1,4 @@
+// real-time: compares durations that it measures
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

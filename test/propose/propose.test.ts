@@ -1,3 +1,4 @@
+// real-time: checks fill the limits of a minute and wait for Retry-After
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -76,8 +77,8 @@ async function gatewayBehind(options: FrontOptions, { hasHook = false } = {}) {
       writeFileSync(join(folder.path, "proposed.yaml"), document.yaml);
       return document;
     },
-    async failures(target: string) {
-      const suites = ["auth", "models", "errors", "chat", "messages"];
+    /** What fails in suites whose checks read denials. */
+    async failures(target: string, suites = ["auth", "models", "errors"]) {
       const args = ["conform", ...suites, "--target", target, "--json"];
       const { checks } = JSON.parse((await gauntlet(args, environment, folder.path)).stdout) as {
         checks: { id: string; status: string; message: string }[];
@@ -194,11 +195,11 @@ describe.each([
     },
   ],
 ] as const)("a gateway that says its reasons in %s", (_, options, expected) => {
-  test("gets a proposed target file with which no check fails because of its wording", {
+  test.concurrent("gets a proposed target file with which no check fails because of its wording", {
     timeout: 400_000,
   }, async () => {
     await using gateway = await gatewayBehind(options, { hasHook: true });
-    expect((await gateway.failures("t.yaml")).length).toBeGreaterThan(3);
+    expect((await gateway.failures("t.yaml", ["auth"])).length).toBeGreaterThan(3);
     const { yaml, requests, denials } = await gateway.propose();
     // What is sent: two windows of the lowest rate in each dialect, and more than the concurrency limit.
     expect(requests).toBeLessThanOrEqual(40 + 2 * 20 + 2 + 2 * 6);

@@ -1,3 +1,4 @@
+// real-time: compares durations that it measures
 import { describe, expect, test } from "vitest";
 import { jsonOf, keepAlive } from "./support/client.ts";
 import { CHAT, startFixture } from "./support/gateway-fixture.ts";

@@ -1,3 +1,4 @@
+// real-time: compares durations that it measures
 import { describe, expect, test } from "vitest";
 import type { GatewayOptions } from "../../src/reference-gateway/index.ts";
 import type { Reply, TestRequest } from "./support/client.ts";

@@ -1,3 +1,4 @@
+// real-time: checks fill the limits of a minute and wait for Retry-After
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { type GatewayOptions, MUTATIONS, type Mutation } from "../../src/reference-gateway/index.ts";

@@ -1,3 +1,4 @@
+// real-time: compares durations that it measures
 import { expect, test } from "vitest";
 import { EXIT, UsageError } from "../../src/core/index.ts";
 import { type GatewayOptions, startGateway } from "../../src/reference-gateway/index.ts";

@@ -1,3 +1,4 @@
+// real-time: compares durations that it measures
 import { Agent, request } from "node:http";
 import { describe, expect, test } from "vitest";
 import { UsageError } from "../../src/core/index.ts";

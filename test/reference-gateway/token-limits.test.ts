@@ -1,3 +1,4 @@
+// real-time: checks fill the limits of a minute and wait for Retry-After
 import { describe, expect, test } from "vitest";
 import {
   fixedTokens,

@@ -1,3 +1,4 @@
+// real-time: compares durations that it measures
 import { describe, expect, test } from "vitest";
 import { OPERATOR_KEY } from "../../src/reference-gateway/providers/failing-models.ts";
 import { eventsOf, jsonOf } from "./support/client.ts";

@@ -1,3 +1,4 @@
+// real-time: checks fill the limits of a minute and wait for Retry-After
 import { connect } from "node:net";
 import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";

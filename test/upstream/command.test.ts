@@ -1,3 +1,4 @@
+// real-time: ends processes at a moment of their work
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,3 +1,4 @@
+// real-time: compares durations that it measures
 import { describe, expect, test } from "vitest";
 import { fingerprint } from "../../src/upstream/index.ts";
 import { chat, dataOf, upstreamOf } from "./support.ts";

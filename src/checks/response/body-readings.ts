@@ -9,7 +9,7 @@ import {
   type StreamReading,
 } from "../../dialects/index.ts";
 import { type Exchange, ExchangePacker } from "../../http/recorder/index.ts";
-import { CachedValue } from "./cached-value.ts";
+import { CachedValue, type ReadingCache } from "./reading-cache.ts";
 
 type Body = NonNullable<Exchange["response"]>["body"];
 
@@ -20,10 +20,17 @@ const MANY_EVENTS = 4_000;
 /** A small fact derived from a body alone. */
 export type BodyFact<T> = (readings: BodyReadings) => T;
 
+interface ReadBody {
+  readonly endpoint: Endpoint;
+  /** Holds what was read until something else is. */
+  readonly cache: ReadingCache;
+}
+
 /** Parses a body on demand and caches the results; those of large bodies only for a while. */
 export class BodyReadings {
   readonly #body: () => Body | undefined;
   readonly #endpoint: Endpoint;
+  readonly #cache: ReadingCache;
   #facts: Map<BodyFact<unknown>, unknown> | undefined;
   readonly #text = new CachedValue(() => this.#textOf());
   #isJson: boolean | undefined;
@@ -36,14 +43,15 @@ export class BodyReadings {
   readonly #stream = new CachedValue(() => readStream(this.bytes));
   readonly #error = new CachedValue(() => readError(this.text));
 
-  constructor(body: () => Body | undefined, endpoint: Endpoint) {
+  constructor(body: () => Body | undefined, { endpoint, cache }: ReadBody) {
     this.#body = body;
     this.#endpoint = endpoint;
+    this.#cache = cache;
   }
 
   /** Body as text; bytes that are not UTF-8 become replacement characters. */
   get text(): string {
-    return this.#text.get(this.#isLarge);
+    return this.#text.get(this.#cache, this.#isLarge);
   }
 
   get bytes(): Uint8Array {
@@ -53,7 +61,7 @@ export class BodyReadings {
 
   /** Body as JSON; `undefined` if it is not JSON. */
   get json(): unknown {
-    return this.#json.get(this.#isLarge);
+    return this.#json.get(this.#cache, this.#isLarge);
   }
 
   /** Does not parse the body again once it has been parsed. */
@@ -62,15 +70,15 @@ export class BodyReadings {
   }
 
   get reply(): ReplyReading {
-    return this.#reply.get(this.#isLarge);
+    return this.#reply.get(this.#cache, this.#isLarge);
   }
 
   get stream(): StreamReading {
-    return this.#stream.get(({ events }) => events.length > MANY_EVENTS || this.#isLarge());
+    return this.#stream.get(this.#cache, ({ events }) => events.length > MANY_EVENTS || this.#isLarge());
   }
 
   get error(): ErrorReading {
-    return this.#error.get(this.#isLarge);
+    return this.#error.get(this.#cache, this.#isLarge);
   }
 
   /** Derives a fact once, however often it is needed. */
@@ -106,12 +114,12 @@ export class ResponsePacker {
   readonly #packer = new ExchangePacker();
   readonly #shared = new Map<string, BodyReadings>();
 
-  pack(exchange: Exchange, endpoint: Endpoint): PackedResponse {
+  pack(exchange: Exchange, { endpoint, cache }: ReadBody): PackedResponse {
     const { exchange: packed, content } = this.#packer.pack(exchange);
     if (content === undefined) return { exchange: packed, isHeld: false };
     const key = `${endpoint} ${content}`;
     const held = this.#shared.get(key);
-    const shared = held ?? new BodyReadings(() => packed.response?.body, endpoint);
+    const shared = held ?? new BodyReadings(() => packed.response?.body, { endpoint, cache });
     this.#shared.set(key, shared);
     return { exchange: packed, shared, isHeld: held !== undefined };
   }

@@ -16,6 +16,7 @@ import type { Exchange } from "../../http/recorder/index.ts";
 import { reasonsOf, specReason } from "../../judging/index.ts";
 import type { ResponseFacts } from "../../record/index.ts";
 import { type BodyFact, BodyReadings, type ResponsePacker } from "./body-readings.ts";
+import { ReadingCache } from "./reading-cache.ts";
 
 /** Where a gateway puts what judges read; from the target file, stored in the record for a later judgement. */
 export interface ReadingRules {
@@ -25,6 +26,12 @@ export interface ReadingRules {
   readonly reasonPointer?: string | undefined;
   /** The gateway's own words for denials, if its contract has any. */
   readonly denials?: readonly DenialWords[] | undefined;
+}
+
+/** How responses are read, and what holds their readings. */
+interface CachedReading extends ReadingRules {
+  /** One for all responses of a run, so that two runs in one process do not meet. Default: the response has its own. */
+  readonly cache?: ReadingCache;
 }
 
 /** What was requested, as far as it is needed to read the response. */
@@ -54,17 +61,12 @@ export interface RequestInfo {
 
 /** Maximum length of a reason in a sentence, characters: a header may be a quarter of a megabyte long. */
 const MAX_REASON_CHARACTERS = 120;
-/**
- * Number of packed responses with a small body whose readings are cached: a judge goes from one to the next, or compares a few.
- */
-const MAX_READ = 16;
 
 /** An exchange that can be read. Readings are made on demand and cached; those of a packed exchange only for a while. */
 export class Response {
-  /** Packed bodies that were read last. Runs in one process merely share this cache. */
-  static readonly #read: BodyReadings[] = [];
   readonly requested: RequestInfo;
   readonly #rules: ReadingRules;
+  readonly #cache: ReadingCache;
   #exchange: Exchange;
   #packed = false;
   #admitted: boolean | undefined;
@@ -72,11 +74,13 @@ export class Response {
   #readings: BodyReadings;
   #isShared = false;
 
-  constructor(exchange: Exchange, requested: RequestInfo, rules: ReadingRules) {
+  constructor(exchange: Exchange, requested: RequestInfo, rules: CachedReading) {
     this.#exchange = exchange;
     this.requested = requested;
     this.#rules = rules;
-    this.#readings = new BodyReadings(() => this.#exchange.response?.body, requested.endpoint);
+    this.#cache = rules.cache ?? new ReadingCache();
+    const { endpoint } = requested;
+    this.#readings = new BodyReadings(() => this.#exchange.response?.body, { endpoint, cache: this.#cache });
   }
 
   get exchange(): Exchange {
@@ -94,7 +98,10 @@ export class Response {
    */
   pack(packer: ResponsePacker): { readonly isHeld: boolean } {
     if (this.#packed) return { isHeld: true };
-    const { exchange, shared, isHeld } = packer.pack(this.#exchange, this.requested.endpoint);
+    const { exchange, shared, isHeld } = packer.pack(this.#exchange, {
+      endpoint: this.requested.endpoint,
+      cache: this.#cache,
+    });
     this.#exchange = exchange;
     this.#packed = true;
     this.#readings.forget();
@@ -105,10 +112,7 @@ export class Response {
 
   /** The readings of the body; marks them as recently used. */
   get #body(): BodyReadings {
-    const read = Response.#read;
-    if (!this.#packed || this.#isShared || read.includes(this.#readings)) return this.#readings;
-    read.push(this.#readings);
-    if (read.length > MAX_READ) read.shift()?.forget();
+    if (this.#packed && !this.#isShared) this.#cache.holdBody(this.#readings);
     return this.#readings;
   }
 

@@ -12,6 +12,7 @@ import { ResponsePacker } from "../response/body-readings.ts";
 import { ControlRequests } from "../response/control-requests.ts";
 import { type Attempt, type Held, heldRequest } from "../response/held-request.ts";
 import { outputTokensOf } from "../response/output-tokens.ts";
+import { ReadingCache } from "../response/reading-cache.ts";
 import { readingRules } from "../response/reading-rules.ts";
 import { type ReadingRules, Response } from "../response/response.ts";
 import { ScenarioRuns } from "../response/scenario-runs.ts";
@@ -56,6 +57,8 @@ export class Traffic implements AsyncDisposable {
   readonly #timeouts = new TimeoutPolicy(() => this.target.timeouts);
   readonly #onResponse: ((response: Response) => void) | undefined;
   readonly #packer = new ResponsePacker();
+  /** The rules, with a cache of this run. */
+  readonly #reading: ReadingRules & { readonly cache: ReadingCache };
   readonly #onWait: ((wait: Wait) => void) | undefined;
   readonly #inFlightOfLoad: () => number;
   readonly #runTag: string;
@@ -102,6 +105,7 @@ export class Traffic implements AsyncDisposable {
       .toString(16)
       .padStart(6, "0");
     this.rules = readingRules(target);
+    this.#reading = { ...this.rules, cache: new ReadingCache() };
     this.recorder = new Recorder({
       secrets: allKeys(target).map((key) => key.secret()),
       bounds: { deadlineMs: target.timeouts.responseMs, idleMs: target.timeouts.idleMs },
@@ -241,7 +245,7 @@ export class Traffic implements AsyncDisposable {
     );
     const done = live.done.then((exchange) => {
       this.#inFlight--;
-      const response = new Response(exchange, requested, this.rules);
+      const response = new Response(exchange, requested, this.#reading);
       this.responses.push(response);
       this.watch.ended(live, response, isPlain);
       if (isPlain) this.replyTimes.note(response);

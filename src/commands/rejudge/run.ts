@@ -1,5 +1,14 @@
 import { describeExitCode, reasonLines } from "../../../reports/index.ts";
-import { type Check, instancesOf, mergeRounds, Response, recordedRules, resultOf, thaw } from "../../checks/index.ts";
+import {
+  type Check,
+  instancesOf,
+  mergeRounds,
+  ReadingCache,
+  Response,
+  recordedRules,
+  resultOf,
+  thaw,
+} from "../../checks/index.ts";
 import { UsageError } from "../../core/index.ts";
 import { causesOf } from "../../judging/index.ts";
 import { decide } from "../../policy/index.ts";
@@ -82,11 +91,11 @@ function rejudgeChecks(
   checks: readonly Check[],
   dir: string,
 ): CheckResult[] {
-  const rules = recordedRules(record);
+  const reading = { ...recordedRules(record), cache: new ReadingCache() };
   const responses = new Map(
     exchanges
       .filter(isExchangeLine)
-      .map(({ requested, exchange }) => [exchange.id, new Response(exchange, requested, rules)]),
+      .map(({ requested, exchange }) => [exchange.id, new Response(exchange, requested, reading)]),
   );
   const responseOf = (id: string): Response => {
     const response = responses.get(id);

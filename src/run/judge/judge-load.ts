@@ -1,6 +1,13 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { CHECKS } from "../../../suites/index.ts";
-import { instancesOf, type ReadingRules, type RequestInfo, Response, resultOf } from "../../checks/index.ts";
+import {
+  instancesOf,
+  ReadingCache,
+  type ReadingRules,
+  type RequestInfo,
+  Response,
+  resultOf,
+} from "../../checks/index.ts";
 import { groupBy } from "../../core/index.ts";
 import type { Exchange } from "../../http/recorder/index.ts";
 import { withThresholds } from "../../load/index.ts";
@@ -38,9 +45,10 @@ export async function judgeLoad(
   interruption?: Interruption,
 ): Promise<JudgedLoad> {
   const isLate = () => (interruption?.sinceMs() ?? 0) > JUDGED_MS;
+  const reading = { ...rules, cache: new ReadingCache() };
   const byPhase = groupBy(samples, ({ phase }) => phase);
   const responses = (phase: string) =>
-    (byPhase.get(phase) ?? []).map(({ exchange, requested }) => new Response(exchange, requested, rules));
+    (byPhase.get(phase) ?? []).map(({ exchange, requested }) => new Response(exchange, requested, reading));
   const runs: JudgedLoad["runs"] = [];
   for (const run of load.runs) {
     const phases: JudgedPhase[] = [];

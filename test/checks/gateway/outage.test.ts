@@ -1,3 +1,4 @@
+// real-time: checks fill the limits of a minute and wait for Retry-After
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { judgeGateway } from "../../../scripts/verify/judge/judge-gateway.ts";
 import { describeOutage, isRefusedIn, outagesIn } from "../../../src/checks/gateway/outage.ts";

@@ -1,10 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { Response, ResponsePacker } from "../../../src/checks/index.ts";
+import { ReadingCache, Response, ResponsePacker } from "../../../src/checks/index.ts";
 import type { Exchange } from "../../../src/http/recorder/index.ts";
 
 const RULES = { reasonHeader: "x-service-error-code", actionHeader: "x-service-action" };
 
-function responseWith(text: string, { type = "application/json", status = 200 } = {}): Response {
+function responseWith(
+  text: string,
+  { type = "application/json", status = 200, cache = new ReadingCache() } = {},
+): Response {
   const bytes = Buffer.byteLength(text);
   const exchange: Exchange = {
     id: "x00001",
@@ -36,7 +39,8 @@ function responseWith(text: string, { type = "application/json", status = 200 } 
     afterwards: undefined,
     redactions: [],
   };
-  return new Response(exchange, { endpoint: "chat", mode: "non-streaming", intent: "good", account: "a" }, RULES);
+  const requested = { endpoint: "chat", mode: "non-streaming", intent: "good", account: "a" } as const;
+  return new Response(exchange, requested, { ...RULES, cache });
 }
 
 const LONG = "word ".repeat(2_000);
@@ -62,8 +66,9 @@ describe("a packed response", () => {
     ["a denial", JSON.stringify({ error: { message: LONG } }), { status: 401 }],
   ])("reads as before, even if many others were read meanwhile: %s", (_what, text, options) => {
     const packer = new ResponsePacker();
+    const cache = new ReadingCache();
     const before = readings(responseWith(text, options));
-    const packed = Array.from({ length: 40 }, () => responseWith(text, options));
+    const packed = Array.from({ length: 40 }, () => responseWith(text, { ...options, cache }));
     for (const response of packed) response.pack(packer);
     for (const round of [1, 2])
       for (const response of packed) expect(readings(response), `round ${round}`).toEqual(before);
@@ -71,12 +76,31 @@ describe("a packed response", () => {
 
   test("drops old readings, and keeps the latest ones", () => {
     const packer = new ResponsePacker();
-    const packed = Array.from({ length: 40 }, () => responseWith(REPLY));
+    const cache = new ReadingCache();
+    const packed = Array.from({ length: 40 }, () => responseWith(REPLY, { cache }));
     const unpacked = packed.map(({ json }) => json);
     for (const response of packed) response.pack(packer);
     const first = packed.map(({ json }) => json);
     expect(first.every((json, at) => json !== unpacked[at])).toBe(true);
     expect(packed.at(-1)?.json).toBe(first.at(-1));
     expect(packed[0]?.json).not.toBe(first[0]);
+  });
+
+  test.each([
+    ["small", REPLY],
+    ["large", JSON.stringify({ choices: [{ message: { content: LONG.repeat(20) } }] })],
+  ])("keeps its readings, whatever another run in the same process reads: %s", (_what, text) => {
+    const [ours, theirs] = [new ReadingCache(), new ReadingCache()];
+    const of = (cache: ReadingCache) => {
+      const response = responseWith(text, { cache });
+      response.pack(new ResponsePacker());
+      return response;
+    };
+    const own = of(ours);
+    const { json } = own;
+    for (let other = 0; other < 40; other++) void of(theirs).json;
+    expect(own.json).toBe(json);
+    for (let other = 0; other < 40; other++) void of(ours).json;
+    expect(own.json).not.toBe(json);
   });
 });

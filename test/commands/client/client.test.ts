@@ -1,3 +1,4 @@
+// real-time: compares durations that it measures
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,3 +1,4 @@
+// real-time: sends load, and judges how much of it was served in time
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -84,26 +85,29 @@ function notRight({ checks }: Document): string[] {
     .map(({ id, status, message }) => `${status} ${id}: ${message}`);
 }
 
-describe.each(["chat", "messages"] as const)("a gateway that serves and declares only the %s dialect", (dialect) => {
-  test("passes all applicable checks, under load too, and gets no request in the other", {
-    timeout: 400_000,
-  }, async () => {
-    await using gateway = await gatewayOf(dialect, true);
-    const { stdout, code } = await gateway.run("run", "--quick", "--json", "--out", "run");
-    const document = JSON.parse(stdout) as Document;
-    expect(notRight(document)).toEqual([]);
-    expect([0, 4]).toContain(code);
-    expect(stdout).toContain(`(${dialect} dialect only; quick`);
-    expect(gateway.requested).toEqual([]);
-    const other = dialect === "chat" ? "messages" : "chat";
-    const checksIn = (name: string) => document.checks.filter(({ id }) => new RegExp(`\\[${name}[,\\]]`).test(id));
-    expect(checksIn(dialect).some(({ status }) => status === "pass")).toBe(true);
-    const left = checksIn(other).map(({ status, message }) => `${status}: ${message}`);
-    expect([...new Set(left)]).toEqual([
-      `not-applicable: dialect.${other}: the target declares dialects: [${dialect}]`,
-    ]);
-  });
-});
+describe.concurrent.each(["chat", "messages"] as const)(
+  "a gateway that serves and declares only the %s dialect",
+  (dialect) => {
+    test("passes all applicable checks, under load too, and gets no request in the other", {
+      timeout: 400_000,
+    }, async () => {
+      await using gateway = await gatewayOf(dialect, true);
+      const { stdout, code } = await gateway.run("run", "--quick", "--json", "--out", "run");
+      const document = JSON.parse(stdout) as Document;
+      expect(notRight(document)).toEqual([]);
+      expect([0, 4]).toContain(code);
+      expect(stdout).toContain(`(${dialect} dialect only; quick`);
+      expect(gateway.requested).toEqual([]);
+      const other = dialect === "chat" ? "messages" : "chat";
+      const checksIn = (name: string) => document.checks.filter(({ id }) => new RegExp(`\\[${name}[,\\]]`).test(id));
+      expect(checksIn(dialect).some(({ status }) => status === "pass")).toBe(true);
+      const left = checksIn(other).map(({ status, message }) => `${status}: ${message}`);
+      expect([...new Set(left)]).toEqual([
+        `not-applicable: dialect.${other}: the target declares dialects: [${dialect}]`,
+      ]);
+    });
+  },
+);
 
 describe("a gateway without the messages dialect", () => {
   test("is judged by its limits if it declares that", { timeout: 400_000 }, async () => {

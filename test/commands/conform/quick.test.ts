@@ -1,3 +1,4 @@
+// real-time: sends load, and judges how much of it was served in time
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -1,3 +1,4 @@
+// real-time: checks fill the limits of a minute and wait for Retry-After
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -52,11 +53,11 @@ limits: { rpm: 6000, inFlight: 256 }
   return { setsIn, free, verdict };
 }
 
-test("a budget that the run's valid requests use up is not a failure of the gateway", {
+test.concurrent("a budget that the run's valid requests use up is not a failure of the gateway", {
   timeout: 120_000,
 }, async () => {
-  for (const requests of [1, 2]) {
-    const { setsIn, free, verdict } = await withBudgetFor(requests);
+  const runs = [1, 2].map(async (requests) => ({ requests, ...(await withBudgetFor(requests)) }));
+  for (const { requests, setsIn, free, verdict } of await Promise.all(runs)) {
     expect(setsIn?.status).toBe("pass");
     expect(free?.status, free?.message).toBe(requests === 1 ? "blocked" : "pass");
     expect(verdict).toBe(requests === 1 ? "inconclusive" : "pass");
@@ -69,7 +70,7 @@ test("a budget that the run's valid requests use up is not a failure of the gate
   }
 });
 
-test("a key that an earlier run used up blocks what needs a fresh one", { timeout: 60_000 }, async () => {
+test.concurrent("a key that an earlier run used up blocks what needs a fresh one", { timeout: 60_000 }, async () => {
   const { setsIn, free } = await withBudgetFor(1, { spent: 1 });
   for (const check of [setsIn, free]) {
     expect(check).toMatchObject({ status: "blocked" });
@@ -80,7 +81,7 @@ test("a key that an earlier run used up blocks what needs a fresh one", { timeou
   }
 });
 
-test("failures that are charged never pass", { timeout: 60_000 }, async () => {
+test.concurrent("failures that are charged never pass", { timeout: 60_000 }, async () => {
   const { free, verdict } = await withBudgetFor(4, { mutation: ["charge.failures"] });
   expect(free?.status).toBe("blocked");
   expect(verdict).toBe("inconclusive");

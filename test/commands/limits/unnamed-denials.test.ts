@@ -1,3 +1,4 @@
+// real-time: checks fill the limits of a minute and wait for Retry-After
 import { expect, test } from "vitest";
 import { RequestBudget } from "../../../src/budget/index.ts";
 import { type RateInference, readScopes } from "../../../src/limits/index.ts";

@@ -1,12 +1,17 @@
+// real-time: sends load, and judges how much of it was served in time
 import { writeFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { judgeTotals } from "../../../src/load/analysis/judge-totals.ts";
 import { DEFAULT_ALLOW } from "../../../src/load/workload/workload.ts";
+import type { Outcome } from "../../../src/run/control/outcome.ts";
+import type { RunControl } from "../../../src/run/control/run-control.ts";
 import { K6 } from "../../k6/support/k6.ts";
 import { gauntlet, temporaryFolder } from "../../support/gauntlet.ts";
+import { inProcess } from "../../support/in-process.ts";
 import { rawServer, response } from "../../support/raw-server.ts";
+import { recordProblems } from "../../support/record-schema.ts";
 
 const denied = (status: string, reason?: string, more = "") =>
   response('{"error":{"message":"no","type":"request_error","code":1}}', {
@@ -42,20 +47,26 @@ const WORKLOADS: Readonly<Record<string, string>> = {
     "name: w\nretryAfter: compliant\narrivals: { kind: constant, ratePerS: 50, durationS: 2 }\nallow: { deniedShare: 1, failedShare: 1 }\n",
 };
 
+beforeAll(() => void vi.stubEnv("K", "ck-nothing-0123456789abcdef"));
+afterAll(() => void vi.unstubAllEnvs());
+
+const { load: runLoad } = await import("../../../src/commands/load/run.ts");
+const NO_OPTIONS = { json: true, brief: false, dryRun: false, instances: 1, workers: 0 } as const;
+
 async function load(respond: (socket: Socket) => void, workload: string, more = "") {
   await using server = await rawServer(respond);
   using folder = temporaryFolder();
-  writeFileSync(join(folder.path, "w.yaml"), workload);
+  const file = (name: string) => join(folder.path, name);
+  writeFileSync(file("w.yaml"), workload);
   writeFileSync(
-    join(folder.path, "t.yaml"),
+    file("t.yaml"),
     `baseUrl: ${server.origin}/v1\nkeys: { valid: env:K }\nmodels: { chat: plain }\n${more}`,
   );
-  const ran = await gauntlet(
-    ["load", "w.yaml", "--target", "t.yaml", "--json", "--out", "run"],
-    { K: "ck-nothing-0123456789abcdef" },
-    folder.path,
-  );
-  return { ...ran, verdict: JSON.parse(ran.stdout).verdict as string, requests: server.requests.length };
+  const options = { ...NO_OPTIONS, what: [file("w.yaml")], target: file("t.yaml"), out: file("run"), k6: K6 };
+  const ran = await inProcess((control) => runLoad(options, control));
+  expect(recordProblems(file("run"))).toEqual([]);
+  const { verdict } = ran.document as { readonly verdict: string };
+  return { ...ran, verdict, requests: server.requests.length };
 }
 
 describe.concurrent("a gateway that admits nothing never passes a load", () => {
@@ -98,9 +109,9 @@ describe.concurrent("the load fails if every request fails, as it does if nearly
   test.each(cases)("%s: %s", { timeout: 60_000 }, async (_kind, _name, respond, workload) => {
     // Then a closed loop of one second sends no more than the others.
     const slowly = (socket: Socket) => void setTimeout(() => respond(socket), 100);
-    const { code, verdict, stdout } = await load(slowly, workload);
-    expect(verdict, stdout).toBe("fail");
-    expect(stdout).toMatch(/0 of (40|3\d) admitted/);
+    const { code, verdict, text } = await load(slowly, workload);
+    expect(verdict, text).toBe("fail");
+    expect(text).toMatch(/0 of (40|[23]\d) admitted/);
     expect(code).toBe(1);
   });
 
@@ -115,28 +126,37 @@ describe.concurrent("the load fails if every request fails, as it does if nearly
 });
 
 const OPEN = WORKLOADS["open loop"] as string;
-/** Commands other than `load` that could mistake denials for results, with the expected messages. */
-const COMMANDS: Readonly<Record<string, readonly string[]>> = {
-  size: ["size", "w.yaml", "--verify"],
-  capacity: ["capacity", "--objective", "failed < 1%", "--from", "5", "--to", "10", "--step-s", "2", "--minutes", "1"],
-  limits: ["limits", "--budget-requests", "200", "--minutes", "1"],
+const [{ size }, { capacity }, { limits }] = await Promise.all([
+  import("../../../src/commands/size/run.ts"),
+  import("../../../src/commands/capacity/run.ts"),
+  import("../../../src/commands/limits/run.ts"),
+]);
+const LEVELS = { objective: "failed < 1%", streams: false, from: 5, to: 10, stepS: 2, minutes: 1 };
+type Command = (files: { readonly target: string; readonly workload: string }, control: RunControl) => Promise<Outcome>;
+/** Commands other than `load` that could mistake denials for results. */
+const COMMANDS: Readonly<Record<string, Command>> = {
+  size: (files, control) =>
+    size({ ...files, verify: true, account: "valid", seed: 1, ttftMs: 500, tokensPerS: 50, json: false }, control),
+  capacity: ({ target }, control) => capacity({ target, account: "valid", ...LEVELS }, control),
+  limits: ({ target }, control) => limits({ target, account: "valid", requests: 200, minutes: 0.2 }, control),
 };
 
 describe.concurrent("a gateway that admits nothing is not sized, measured or analysed", () => {
-  const cases = GATEWAYS.flatMap(([name, respond]) =>
-    Object.entries(COMMANDS).map(([command, args]) => [command, name, respond, args] as const),
+  const cases = GATEWAYS.flatMap(([gateway, respond]) =>
+    Object.entries(COMMANDS).map(([name, command]) => [name, gateway, respond, command] as const),
   );
-  test.each(cases)("%s: %s", { timeout: 120_000 }, async (command, _name, respond, args) => {
+  test.each(cases)("%s: %s", { timeout: 120_000 }, async (name, _gateway, respond, command) => {
     await using server = await rawServer(respond);
     using folder = temporaryFolder();
-    writeFileSync(join(folder.path, "w.yaml"), OPEN);
+    const [workload, target] = [join(folder.path, "w.yaml"), join(folder.path, "t.yaml")];
+    writeFileSync(workload, OPEN);
     writeFileSync(
-      join(folder.path, "t.yaml"),
+      target,
       `baseUrl: ${server.origin}/v1\nkeys: { valid: env:K }\nmodels: { chat: plain }\nlimits: { rpm: 60, inFlight: 4 }\n`,
     );
-    const ran = await gauntlet([...args, "--target", "t.yaml"], { K: "ck-nothing-0123456789abcdef" }, folder.path);
+    const { code, text } = await inProcess((control) => command({ target, workload }, control));
     // A search for limits distinguishes a wrong key from a limit, and stops.
-    expect(command === "limits" ? [1, 2, 3, 4] : [1, 3, 4], ran.stdout + ran.stderr).toContain(ran.code);
+    expect(name === "limits" ? [1, 2, 3, 4] : [1, 3, 4], text).toContain(code);
   });
 });
 
@@ -167,8 +187,8 @@ describe("what a plan announces is never exceeded", () => {
 
   test.each(["autocannon", "closed loop"])("%s without a number of requests", async (kind) => {
     const workload = (WORKLOADS[kind] as string).replace("inFlight: 16, durationS: 3", "inFlight: 2, durationS: 3");
-    const { requests, stderr, code } = await load(served, workload);
-    const planned = Number(/at most (\d+) requests/.exec(stderr)?.[1]);
+    const { requests, notices, code } = await load(served, workload);
+    const planned = Number(/at most (\d+) requests/.exec(notices)?.[1]);
     expect(planned).toBe(600);
     expect(requests).toBeLessThanOrEqual(planned);
     expect([0, 4]).toContain(code);

@@ -1,3 +1,4 @@
+// real-time: sends load, and judges how much of it was served in time
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";

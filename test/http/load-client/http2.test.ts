@@ -1,3 +1,4 @@
+// real-time: sends load, and judges how much of it was served in time
 import { once } from "node:events";
 import { createServer, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { AddressInfo, Socket } from "node:net";

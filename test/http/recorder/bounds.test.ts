@@ -1,3 +1,4 @@
+// real-time: compares durations that it measures
 import type { Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { brotliCompressSync } from "node:zlib";

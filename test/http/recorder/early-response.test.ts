@@ -1,3 +1,4 @@
+// real-time: compares durations that it measures
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { describe, expect, test } from "vitest";

@@ -1,3 +1,4 @@
+// real-time: compares durations that it measures
 import type { Socket } from "node:net";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";

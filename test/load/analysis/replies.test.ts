@@ -1,3 +1,4 @@
+// real-time: sends load, and judges how much of it was served in time
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

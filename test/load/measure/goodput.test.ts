@@ -1,3 +1,4 @@
+// real-time: sends load, and judges how much of it was served in time
 import { describe, expect, test } from "vitest";
 import { LoadExchange } from "../../../src/http/load-client/load-exchange.ts";
 import { requestObjective } from "../../../src/load/measure/goodput.ts";

@@ -1,3 +1,4 @@
+// real-time: sends load, and judges how much of it was served in time
 import { describe, expect, test } from "vitest";
 import type { ShardFile } from "../../../src/load/shards/shard-file.ts";
 import { mergeShares } from "../../../src/load/shards/stored-share.ts";

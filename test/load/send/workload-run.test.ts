@@ -1,3 +1,4 @@
+// real-time: sends load, and judges how much of it was served in time
 import { describe, expect, test } from "vitest";
 import { RequestBudget } from "../../../src/budget/index.ts";
 import { LoadExchange } from "../../../src/http/load-client/load-exchange.ts";

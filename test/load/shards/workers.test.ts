@@ -1,3 +1,4 @@
+// real-time: sends load, and judges how much of it was served in time
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";

@@ -1,3 +1,4 @@
+// real-time: sends load, and judges how much of it was served in time
 import { describe, expect, test } from "vitest";
 import { brokenIn, loadGateway } from "../../../scripts/verify/load/load-gateway.ts";
 import type { JudgedRun } from "../../../src/record/index.ts";

@@ -1,3 +1,4 @@
+// real-time: sends load, and judges how much of it was served in time
 import { constants } from "node:buffer";
 import { closeSync, openSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";

@@ -1,3 +1,4 @@
+// real-time: sends load, and judges how much of it was served in time
 import { Tiktoken } from "js-tiktoken/lite";
 import ranks from "js-tiktoken/ranks/o200k_base";
 import { describe, expect, test } from "vitest";

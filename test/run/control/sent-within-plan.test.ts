@@ -1,3 +1,4 @@
+// real-time: sends load, and judges how much of it was served in time
 import { describe, expect, test } from "vitest";
 import { counted, plannedIn } from "../../support/counted-command.ts";
 

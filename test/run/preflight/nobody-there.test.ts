@@ -1,3 +1,4 @@
+// real-time: sends load, and judges how much of it was served in time
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:https";
 import { join } from "node:path";

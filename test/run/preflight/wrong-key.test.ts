@@ -1,3 +1,4 @@
+// real-time: sends load, and judges how much of it was served in time
 import { writeFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";

@@ -1,3 +1,4 @@
+// real-time: sends load, and judges how much of it was served in time
 import { writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { type AddressInfo, createServer } from "node:net";

@@ -1,3 +1,4 @@
+// real-time: sends load, and judges how much of it was served in time
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -101,7 +102,7 @@ async function load(origin: string, { url = `${origin}/metrics`, durationS = 1, 
 
 const named = (metrics: WatchedMetrics, name: string) => metrics.series.find((series) => series.name === name);
 
-test("gauges as values, counters as rates, on the time axis of the load; and which of them leak", async () => {
+test.concurrent("gauges as values, counters as rates, on the time axis of the load; and which of them leak", async () => {
   await using target = await gateway(plain);
   const { code, document, metrics, html, stderr } = await load(target.origin, { durationS: 6 });
   expect(code, stderr).toBe(document.exitCode);
@@ -147,7 +148,7 @@ test("gauges as values, counters as rates, on the time axis of the load; and whi
   expect(html).toContain("http_requests_total{code=&quot;200&quot;,path=&quot;/v1/chat/completions&quot;}, /s");
 });
 
-test("a key is sent only to the endpoint and shown nowhere, even if the endpoint repeats it", async () => {
+test.concurrent("a key is sent only to the endpoint and shown nowhere, even if the endpoint repeats it", async () => {
   await using target = await gateway((seen, response, request) => {
     response.writeHead(200, { "content-type": "text/plain" });
     const label = `${request.headers.authorization}\\" ${encodeURIComponent(KEY)}`;
@@ -159,7 +160,7 @@ test("a key is sent only to the endpoint and shown nowhere, even if the endpoint
   for (const trace of tracesOf(KEY)) expect(`${files}${stdout}${stderr}`.includes(trace), trace).toBe(false);
 });
 
-test("series beyond the limit are listed by name; a pattern chooses others", async () => {
+test.concurrent("series beyond the limit are listed by name; a pattern chooses others", async () => {
   await using target = await gateway((seen, response) => {
     const paths = Array.from({ length: 70 }, (_, index) => `http_requests_total{path="/${index}"} ${seen.served}\n`);
     response.end(`${text(seen.served)}queue_depth 3\n${paths.join("")}`);
@@ -178,7 +179,7 @@ test("series beyond the limit are listed by name; a pattern chooses others", asy
   ]);
 });
 
-test("a restarted process is reported, and no rate is negative", async () => {
+test.concurrent("a restarted process is reported, and no rate is negative", async () => {
   await using target = await gateway((seen, response) => {
     const count = seen.scrapes.length < 8 ? 1_000 + seen.served : seen.served;
     response.end(`# TYPE http_requests_total counter\nhttp_requests_total ${count}\n`);
@@ -190,7 +191,7 @@ test("a restarted process is reported, and no rate is negative", async () => {
   expect(html).toContain("reset once");
 });
 
-describe("an endpoint with an unusable response is reported once, and changes nothing", () => {
+describe.concurrent("an endpoint with an unusable response is reported once, and changes nothing", () => {
   test.each<[what: string, respond: Respond, message: string]>([
     ["refuses", (_, response) => void response.writeHead(401).end(), "responded with 401"],
     [

@@ -1,0 +1,54 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import type { TestProjectConfiguration } from "vitest/config";
+
+/** A test file that depends on real time says so in its first lines, with the reason. */
+const REAL_TIME = /^\/\/ real-time: \S/m;
+/** What a test that starts a process, a browser or k6 imports, itself or in a file of its own. */
+const PROCESS = /node:child_process|playwright-core|dist\/src|k6\/support/;
+const IMPORT = / from "(\.{1,2}\/[^"]+)"/g;
+
+/** Whether a test starts processes: then it needs the build, and is slow. */
+function startsProcess(file: string, seen = new Set<string>()): boolean {
+  seen.add(file);
+  const text = readFileSync(file, "utf8");
+  if (PROCESS.test(text)) return true;
+  return [...text.matchAll(IMPORT)]
+    .map(([, path = ""]) => normalize(join(dirname(file), path)))
+    .filter((path) => /^(test|scripts)\//.test(path) && !seen.has(path) && existsSync(path))
+    .some((path) => startsProcess(path, seen));
+}
+
+function groupOf(file: string): "fast" | "processes" | "real-time" {
+  if (REAL_TIME.test(readFileSync(file, "utf8"))) return "real-time";
+  return startsProcess(file) ? "processes" : "fast";
+}
+
+/** The test files, in the order of their names. */
+export function allTests(): string[] {
+  const files = readdirSync("test", { recursive: true, encoding: "utf8" }).map(
+    (path) => `test/${path.replaceAll("\\", "/")}`,
+  );
+  return files.filter((path) => path.endsWith(".test.ts")).sort();
+}
+
+/**
+ * The tests in three groups, each a project of vitest. Only those that depend on real time get a second try: a moment in which
+ * the machine has no time for them is no finding, a test that fails twice is. The fast tests load modules once per worker and not
+ * once per file, which halves their CPU time.
+ */
+export function testGroups(files: readonly string[]): TestProjectConfiguration[] {
+  const group = (
+    name: ReturnType<typeof groupOf>,
+    more: { retry?: number; globalSetup?: string; isolate?: boolean },
+  ) => ({
+    extends: true as const,
+    test: { name, include: files.filter((file) => groupOf(file) === name), ...more },
+  });
+  const globalSetup = "test/support/unpack-browser.ts";
+  return [
+    group("fast", { isolate: false }),
+    group("processes", { globalSetup }),
+    group("real-time", { globalSetup, retry: 1 }),
+  ].filter(({ test }) => test.include.length > 0);
+}
