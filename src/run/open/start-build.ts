@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { request } from "undici";
 import { messageOf, sleep, UnreachableError, UsageError } from "../../core/index.ts";
 import { loadTarget, type Provisioner, startEmbedded, type Target } from "../../target/index.ts";
 import { mainFile } from "./open-target.ts";
@@ -69,8 +68,8 @@ async function untilResponding(target: Target, child: ChildProcess, signal: Abor
     if (child.exitCode !== null)
       throw new UnreachableError(`the build ended with exit code ${child.exitCode} before it responded`);
     try {
-      const { body } = await request(target.baseUrl, { signal: AbortSignal.timeout(2_000) });
-      await body.dump();
+      const { body } = await fetch(target.baseUrl, { redirect: "manual", signal: AbortSignal.timeout(2_000) });
+      await body?.cancel();
       return;
     } catch {
       // Not ready yet: retry until the deadline.
