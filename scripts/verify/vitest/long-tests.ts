@@ -1,4 +1,4 @@
-/** Tests that `npm test` leaves to `npm run verify long`, so that it takes less than six minutes on two cores. */
+/** Tests that `npm test` leaves to `npm run verify long`, because each takes minutes. */
 export const LONG_TESTS: readonly string[] = [
   "test/adversary/hostile-clients.test.ts",
   "test/adversary/losing-nothing.test.ts",
