@@ -44,7 +44,8 @@ export function expectContinue(outgoing: OutgoingRequest, deadlineMs: number): P
       if (!sent) request.end(body);
       sent = true;
     };
-    const deadline = setTimeout(() => done(undefined), deadlineMs);
+    // After a stall of this process, timers come before what arrived meanwhile: read that first.
+    const deadline = setTimeout(() => setImmediate(() => done(undefined)), deadlineMs);
     const continueTimer = setTimeout(sendBody, CONTINUE_TIMEOUT_MS);
     request.on("socket", outliveWriteErrors);
     request.on("continue", () => {
