@@ -6,6 +6,7 @@ import { actionWorkflow, CI_JOBS } from "../../src/commands/init/ci-jobs.ts";
 import { workloadJsonSchema } from "../../src/load/index.ts";
 import { policyJsonSchema } from "../../src/policy/index.ts";
 import { runRecordJsonSchema } from "../../src/record/index.ts";
+import { REQUIREMENTS, specificationPlaces } from "../../src/requirements/index.ts";
 import { targetJsonSchema } from "../../src/target/index.ts";
 import { scenarioJsonSchema } from "../../src/upstream/index.ts";
 import { lintRules, moduleDiagram } from "../modules.ts";
@@ -14,7 +15,6 @@ import { checksPage } from "./checks-page.ts";
 import { reliabilityFigures } from "./reliability.ts";
 import { replyEvidence } from "./reply-evidence.ts";
 import { packageManifest, REPOSITORY, schemaId } from "./repository.ts";
-import { requirementsByPlace } from "./requirements-by-place.ts";
 import { targetReference } from "./target-reference.ts";
 
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -100,4 +100,18 @@ function withParts(path: string, parts: Readonly<Record<string, () => string>> =
       `${open}\n\`\`\`${file.split(".").at(-1).replace("mjs", "js")}\n${readFileSync(`${ROOT}docs/examples/${file}`, "utf8").trimEnd()}\n\`\`\`\n`,
   );
   return { path, text };
+}
+
+/** For each place of the specification, the requirements that cite it. */
+function requirementsByPlace(): string {
+  const citing = new Map<string, string[]>();
+  for (const requirement of REQUIREMENTS)
+    for (const place of specificationPlaces(requirement))
+      citing.set(place, [...(citing.get(place) ?? []), requirement.id]);
+  const places = [...citing.keys()].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+  return [
+    "| place | requirements |",
+    "|---|---|",
+    ...places.map((place) => `| [${place}](#${place}) | ${citing.get(place)?.join(", ")} |`),
+  ].join("\n");
 }

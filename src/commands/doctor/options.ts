@@ -23,7 +23,8 @@ export const doctorCommand = defineCommand({
       const { proposeFile } = await import("./propose-file.ts");
       return await proposeFile(argv.target, argv.out, progress.onProgress);
     }
-    const { doctor, symptomText } = await import("./run.ts");
+    const { doctor } = await import("./run.ts");
+    const { symptomText } = await import("./symptom.ts");
     const colors = colorsFor(process.stdout);
     return await doctor(argv.target, {
       onProgress: progress.onProgress,

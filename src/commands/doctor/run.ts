@@ -21,8 +21,6 @@ import { type KeyName, loadTarget, type Target, TIER_LIMITS } from "../../target
 import { machineSymptoms } from "./machine-symptoms.ts";
 import type { Symptom } from "./symptom.ts";
 
-export { symptomText } from "./symptom.ts";
-
 export interface DoctorControl {
   /** Receives each symptom as it is found. */
   readonly onSymptom: (symptom: Symptom) => void;

@@ -5,14 +5,12 @@ import { EXIT, isObject, type JsonObject, member, UsageError, VERSION } from "..
 import { CONFIG_MAP_BYTES, type GeneratorCost, resourceName, sizeInstance } from "../../engines/index.ts";
 import { Redactor } from "../../http/recorder/index.ts";
 import { servedWorkload, type Workload } from "../../load/index.ts";
-import type { OnProgress, Outcome } from "../../run/control/index.ts";
-import { permitFor, planOfLoads } from "../../run/control/index.ts";
+import { type OnProgress, type Outcome, permitFor, planOfLoads } from "../../run/control/index.ts";
 import { assertShared, assertUrl, parseStart, sharedSeed } from "../../run/loads/index.ts";
 import { findWorkload, openTarget } from "../../run/open/index.ts";
 import { allKeys, isLoopback } from "../../target/index.ts";
 import { type ShardManifests, shardManifests } from "./manifests.ts";
 import { shardReadme } from "./readme.ts";
-import { targetForPods } from "./target-for-pods.ts";
 
 export interface K8sExportOptions {
   readonly what: string;
@@ -100,4 +98,42 @@ function workloadFiles({ written, arrivals }: Workload): Record<string, string> 
     "workload.yaml": stringify({ ...written, arrivals: replay }),
     [trace]: arrivals.entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""),
   };
+}
+
+/** The fields of a target file that plain load needs, except keys. */
+const FIELDS = [
+  ...["name", "baseUrl", "dialects", "headers", "contract", "models", "budget", "circuit", "prices", "authorized"],
+  ...["http", "timeouts"],
+];
+
+/**
+ * A target file for pods: the part that plain load needs. Keys and headers that are references stay references to variables,
+ * which come from a Secret; a reference to a file on this machine becomes such a variable as well.
+ */
+function targetForPods(configuration: unknown): { readonly file: object; readonly secrets: readonly string[] } {
+  const secrets: string[] = [];
+  const refer = (reference: unknown, variable: string): unknown => {
+    if (typeof reference !== "string" || !/^(?:env|file):/.test(reference)) return reference;
+    const name = reference.startsWith("env:") ? reference.slice("env:".length) : variable;
+    if (!secrets.includes(name)) secrets.push(name);
+    return `env:${name}`;
+  };
+  const valid = refer(member(member(configuration, "keys"), "valid"), "GAUNTLET_KEY");
+  const extra = member(configuration, "extraHeaders");
+  let headers = 0;
+  const extraHeaders =
+    isObject(extra) &&
+    Object.fromEntries(
+      Object.entries(extra).map(([where, map]) => [
+        where,
+        Object.fromEntries(
+          Object.entries(isObject(map) ? map : {}).map(([name, value]) => [
+            name,
+            refer(value, `GAUNTLET_HEADER_${++headers}`),
+          ]),
+        ),
+      ]),
+    );
+  const kept = FIELDS.map((name) => [name, member(configuration, name)]).filter(([, value]) => value !== undefined);
+  return { file: { ...Object.fromEntries(kept), keys: { valid }, ...(extraHeaders && { extraHeaders }) }, secrets };
 }

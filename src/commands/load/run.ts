@@ -7,16 +7,27 @@ import {
   boundedBy,
   parseUntil,
   type Sample,
+  type ShardFile,
+  type ShardPart,
   servedWorkload,
   type Until,
   type Workload,
+  writeShardFile,
 } from "../../load/index.ts";
 import type { Policy } from "../../policy/index.ts";
-import type { OnProgress, Outcome, Permit, RunControl } from "../../run/control/index.ts";
-import { permitFor, permitLine, planOfLoads } from "../../run/control/index.ts";
+import {
+  type OnProgress,
+  type Outcome,
+  type Permit,
+  permitFor,
+  permitLine,
+  planOfLoads,
+  type RunControl,
+} from "../../run/control/index.ts";
 import { journalStart } from "../../run/journal/index.ts";
 import {
   keepEvidence,
+  type OpenShard,
   openShard,
   runLoads,
   type ShardOptions,
@@ -26,11 +37,9 @@ import {
 } from "../../run/loads/index.ts";
 import { findWorkload, openFolder, openTarget, type TargetOptions } from "../../run/open/index.ts";
 import { loadTargetOf } from "../../run/preflight/index.ts";
-import { allKeys } from "../../target/index.ts";
-import type { Watch, Watched } from "../../telemetry/live/index.ts";
-import { checkWatched, type WatchOptions, watchedBy } from "../../telemetry/live/index.ts";
+import { allKeys, type Target } from "../../target/index.ts";
+import { checkWatched, type Watch, type Watched, type WatchOptions, watchedBy } from "../../telemetry/live/index.ts";
 import { openTargetWatch, type TargetWatchOptions } from "../../telemetry/watch/index.ts";
-import { HandedOver } from "./handed-over.ts";
 
 export interface LoadOptions extends TargetOptions, ShardOptions, WatchOptions, TargetWatchOptions {
   /** Tiers, shipped workloads, or workload files; several run concurrently. */
@@ -217,3 +226,49 @@ async function k6Options(
 
 /** Per machine; for more machines use `gauntlet k6 export`. */
 const MAX_INSTANCES = 64;
+
+interface Ended {
+  readonly target: Target;
+  readonly redactor: Redactor;
+  /** Why it ended before its share was sent, if it did. */
+  readonly cut: string | undefined;
+}
+
+/** Collects the counts of a finished shard, and makes the file that is merged with those of the other shards. */
+class HandedOver {
+  readonly part: ShardPart;
+  readonly #name: string;
+  #counted: Pick<ShardFile, "share" | "lateMs"> | undefined;
+
+  constructor({ head, startUs, problems }: OpenShard) {
+    this.#name = `shard ${head.index}/${head.of}`;
+    this.part = {
+      index: head.index - 1,
+      of: head.of,
+      startUs,
+      problems,
+      onShare: (share, lateMs) => {
+        this.#counted = { share, lateMs };
+      },
+    };
+  }
+
+  close(
+    workload: Workload,
+    { target, redactor, cut }: Ended,
+  ): { readonly name: string; readonly file: string } | undefined {
+    if (this.#counted === undefined) return undefined;
+    const { name, written, warmupS, retryAfter, allow, objectives, namesTokens } = workload;
+    const { tally, ...share } = this.#counted.share;
+    const file = {
+      workload: { name, written, warmupS, retryAfter, allow, objectives, namesTokens },
+      keys: [target.keys.valid.name],
+      lateMs: this.#counted.lateMs,
+      cut: cut === undefined ? "" : `was ended by ${cut}`,
+      share,
+    };
+    // Not the histograms: they hold no text, and masking would corrupt their encoding.
+    const clean = redactor.redactValue(file);
+    return { name: this.#name, file: writeShardFile({ ...clean, share: { ...clean.share, tally } }) };
+  }
+}

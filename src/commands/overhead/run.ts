@@ -1,5 +1,6 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { endLine, jsonDocument, renderOverhead } from "../../../reports/index.ts";
-import { EXIT, type ExitCode, UsageError } from "../../core/index.ts";
+import { EXIT, type ExitCode, processorTimes, UsageError } from "../../core/index.ts";
 import type { Dialect } from "../../dialects/index.ts";
 import { Redactor } from "../../http/recorder/index.ts";
 import { guardOver, modelFor } from "../../load/index.ts";
@@ -14,8 +15,12 @@ import { composeRecord, keepRecord } from "../../run/record/index.ts";
 import { allKeys, type Target } from "../../target/index.ts";
 import { ProcessWatch } from "../../telemetry/watch/index.ts";
 import { openArms, upstreamLogOf } from "./arms.ts";
-import { busyShare, MAX_BUSY } from "./busy-machine.ts";
 import type { OverheadCommandOptions } from "./overhead-options.ts";
+
+/** CPU share that others may use before they affect latencies. */
+const MAX_BUSY = 0.75;
+
+const LOOK_MS = 500;
 
 /** Bounds of the options: ports of a machine, bytes of a body. */
 const MAX_CLIENTS = 4_096;
@@ -275,4 +280,13 @@ function refused(busy: number): Outcome {
     document: { verdict: "inconclusive", exitCode, reasons: [{ text: why }], ceilingPerS: null, arms: [], control },
     text: () => `INCONCLUSIVE: ${why}.\nWait until it is quiet, or pass --anyway.\n`,
   };
+}
+
+/** Share of this machine's CPUs in use while this program only waits, 0 to 1. */
+async function busyShare(): Promise<number> {
+  const before = processorTimes();
+  await wait(LOOK_MS);
+  const after = processorTimes();
+  const all = after.all - before.all;
+  return all <= 0 ? 0 : (after.busy - before.busy) / all;
 }

@@ -9,14 +9,14 @@ import {
   resultOf,
   thaw,
 } from "../../checks/index.ts";
-import { UsageError } from "../../core/index.ts";
+import { type ClientRun, judgeScenario, SCENARIOS } from "../../client-conformance/index.ts";
+import { isObject, UsageError } from "../../core/index.ts";
 import { causesOf } from "../../judging/index.ts";
 import { decide } from "../../policy/index.ts";
 import { type CheckResult, countStatuses, EXCHANGES, RECORDINGS, readRun, type StoredRun } from "../../record/index.ts";
 import type { Outcome } from "../../run/control/index.ts";
 import { isExchangeLine, readOrRecover, settle, truncatedFile } from "../../run/record/index.ts";
 import { checksWith } from "../../run/suites/index.ts";
-import { rejudgeClient } from "./rejudge-client.ts";
 
 export interface RejudgeOptions {
   readonly dir: string;
@@ -125,4 +125,19 @@ function rejudgeChecks(
 /** Whether a result was judged from a recording. */
 function wasJudged({ findings, exchanges }: CheckResult): boolean {
   return findings.length > 0 || exchanges.length > 0;
+}
+
+/** Judges the recorded runs of a client again. If the run was interrupted, results without a recording stay unchanged. */
+function rejudgeClient({ record, recordings }: StoredRun, dir: string): CheckResult[] {
+  const configuration = record.configuration.value;
+  const maxAttempts = isObject(configuration) ? configuration["mostAttempts"] : undefined;
+  return record.checks.map((before) => {
+    const scenario = SCENARIOS.find(({ name }) => before.id === `client.${name}`);
+    const [runs] = recordings.get(before.id) ?? [];
+    if (scenario !== undefined && runs === undefined && record.complete)
+      throw truncatedFile(dir, RECORDINGS, `the recording of ${before.id}`);
+    if (scenario === undefined || runs === undefined || typeof maxAttempts !== "number") return before;
+    // Written by this program, in the same shape as in memory.
+    return judgeScenario(scenario, runs as unknown as readonly ClientRun[], { mostAttempts: maxAttempts });
+  });
 }

@@ -19,8 +19,11 @@ export const upstreamCommand = defineCommand({
       scenario: { type: "string", describe: "YAML file: how each provider and model responds (docs/upstream.md)" },
     }),
   run: async (argv) => {
-    const { measureCeiling, startProviders } = await import("./run.ts");
-    if (argv.ceiling) return withControl((control) => measureCeiling(control), { quiet: argv.json });
+    if (argv.ceiling) {
+      const { measureCeiling } = await import("./ceiling.ts");
+      return withControl((control) => measureCeiling(control), { quiet: argv.json });
+    }
+    const { startProviders } = await import("./run.ts");
     await using running = await startProviders(argv);
     await untilStopped(() => process.stdout.write(`${JSON.stringify(running.ready)}\n`));
     return { exitCode: EXIT.pass, text: () => "" };

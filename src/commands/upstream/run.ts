@@ -1,8 +1,6 @@
 import { readText, readYaml } from "../../target/index.ts";
 import { type RunningUpstream, type Scenario, scenarioSchema, startUpstream } from "../../upstream/index.ts";
 
-export { measureCeiling } from "./ceiling.ts";
-
 /** The options of `gauntlet upstream`. */
 export interface UpstreamCommandOptions {
   readonly host: string;

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { InternalError, messageOf, onAbort } from "../../core/index.ts";
-import { type ProcessUsage, usageOf } from "./process-usage.ts";
 import { segmentsOf } from "./segments.ts";
 
 export interface InstancesOptions {
@@ -262,4 +262,27 @@ async function freePorts(count: number): Promise<number[]> {
   });
   await Promise.all(servers.map((server) => once(server.close(), "close")));
   return ports;
+}
+
+interface ProcessUsage {
+  readonly cpuS: number;
+  readonly peakRssBytes: number;
+}
+
+/** Clock ticks per second in `/proc`; 100 on every Linux that Node runs on. */
+const TICKS_PER_S = 100;
+
+/** What one of our processes has used so far; `undefined` if it has exited, or without `/proc`. */
+function usageOf(pid: number): ProcessUsage | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // The name may contain spaces and parentheses: count the fields after the last parenthesis.
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    const peak = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+    if (peak === undefined) return undefined;
+    return { cpuS: (Number(fields[11]) + Number(fields[12])) / TICKS_PER_S, peakRssBytes: Number(peak) * 1_024 };
+  } catch {
+    // Not Linux, or the process has exited.
+    return undefined;
+  }
 }

@@ -2,9 +2,9 @@ import type { FastifyInstance } from "fastify";
 import { isObject } from "../../core/index.ts";
 import type { Account, ApiKey } from "../accounts/account.ts";
 import { type Limits, TIERS } from "../accounts/tiers.ts";
+import { utcDay } from "../accounts/utc-day.ts";
 import type { Services } from "../services.ts";
 import { AdminError, Fields } from "./fields.ts";
-import { accountView, keyView } from "./views.ts";
 
 interface ById {
   Params: { id: string };
@@ -106,4 +106,35 @@ function limitsIn(fields: Fields): Limits {
   const found = Object.entries(TIERS).find(([name]) => name === (tier ?? "starter"))?.[1];
   if (found === undefined) throw new AdminError(400, `tier: one of ${Object.keys(TIERS).join(", ")} is expected`);
   return found;
+}
+
+/** An account in responses of the admin interface. */
+function accountView(account: Account, { clock }: Services) {
+  return {
+    id: account.id,
+    name: account.name,
+    limits: account.limits,
+    balanceMicroUsd: account.balanceMicroUsd,
+    reservedMicroUsd: account.reservedMicroUsd,
+    inFlight: account.concurrency.held,
+    peakInFlight: account.concurrency.peak,
+    rateRemaining: account.limiter.remaining(clock.monotonicUs()),
+    keys: account.keys.map((key) => key.id),
+  };
+}
+
+/** A key in responses of the admin interface: without its text. */
+function keyView(key: ApiKey, { clock }: Services) {
+  const nowUs = clock.monotonicUs();
+  return {
+    id: key.id,
+    account: key.account.id,
+    parent: key.parent?.id ?? null,
+    revoked: key.revoked,
+    capMicroUsd: key.capMicroUsd ?? null,
+    budgetMicroUsd: key.budgetMicroUsd ?? null,
+    spentTodayMicroUsd: key.spend.onDay(utcDay(clock.nowMs()), nowUs),
+    spentMicroUsd: key.spend.inLifetime,
+    reservedMicroUsd: key.spend.reserved,
+  };
 }

@@ -1,17 +1,29 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { fastify } from "fastify";
 import type { Endpoint } from "../endpoint.ts";
-import type { Behaviour } from "../pipeline/behaviour.ts";
-import { type Arrival, Call, type Connection, type Purpose } from "../pipeline/behaviour.ts";
+import { type Arrival, type Behaviour, Call, type Connection, type Purpose } from "../pipeline/behaviour.ts";
 import { readJsonBody } from "../pipeline/read/read-body.ts";
 import { refusal } from "../pipeline/refusal.ts";
 import { runCall } from "../pipeline/run-call.ts";
 import type { Services } from "../services.ts";
-import { looksLikeJson } from "./content-type.ts";
-import { respondToParseError } from "./parse-error.ts";
-import { purposeOf, ROUTES, routeAt } from "./paths.ts";
 import { receiveBody } from "./receive-body.ts";
+
+interface Route {
+  readonly path: string;
+  readonly endpoint: Endpoint;
+  readonly methods: readonly string[];
+}
+
+/** The whole interface. */
+const ROUTES: readonly Route[] = [
+  { path: "/v1/chat/completions", endpoint: "chat", methods: ["POST"] },
+  { path: "/v1/messages", endpoint: "messages", methods: ["POST"] },
+  { path: "/v1/models", endpoint: "models", methods: ["GET", "HEAD"] },
+];
+
+const BY_PATH: ReadonlyMap<string, Route> = new Map(ROUTES.map((route) => [route.path, route]));
 
 /** Idle connections are kept longer than by any common proxy or client, so that we never close first. */
 const KEEP_ALIVE_MS = 75_000;
@@ -130,4 +142,62 @@ function readInto(call: Call, bytes: Buffer): void {
   call.bodyText = text;
   call.parsed = value;
   call.bodyError = mutation;
+}
+
+/**
+ * True for a body labelled as JSON, or not labelled: some clients omit the label. Compressed bodies are not accepted, because a
+ * few kilobytes may decompress to gigabytes.
+ */
+function looksLikeJson(headers: IncomingHttpHeaders): boolean {
+  const coding = headers["content-encoding"];
+  if (coding !== undefined && coding.toLowerCase() !== "identity") return false;
+  const type = headers["content-type"];
+  if (type === undefined) return true;
+  const end = type.indexOf(";");
+  const media = (end < 0 ? type : type.slice(0, end)).trim().toLowerCase();
+  return media === "application/json" || (media.startsWith("application/") && media.endsWith("+json"));
+}
+
+const PARSE_ERRORS: Readonly<Record<string, readonly [status: string, message: string]>> = {
+  HPE_HEADER_OVERFLOW: ["431 Request Header Fields Too Large", "The request's header fields are too large."],
+  ERR_HTTP_REQUEST_TIMEOUT: ["408 Request Timeout", "The request did not arrive in time."],
+};
+
+/**
+ * Responds to bytes that are not an HTTP request. The connection cannot be reused, because the start of the next request is
+ * unknown.
+ */
+function respondToParseError(error: Error & { readonly code?: string }, socket: Duplex): void {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [status, message] = PARSE_ERRORS[error.code ?? ""] ?? ["400 Bad Request", "The request is not valid HTTP."];
+  const body = JSON.stringify({
+    error: { message, type: "invalid_request_error", code: Number(status.slice(0, 3)), param: null },
+  });
+  socket.end(
+    [
+      `HTTP/1.1 ${status}`,
+      "X-Service-Error-Code: invalid_request",
+      "Content-Type: application/json; charset=utf-8",
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      "Connection: close",
+      "",
+      body,
+    ].join("\r\n"),
+  );
+}
+
+/** What a method means on a path that exists. */
+function purposeOf(route: Route, method: string): Purpose {
+  if (route.methods.includes(method)) return "serve";
+  return method === "OPTIONS" ? "options" : "wrongMethod";
+}
+
+/** @param url path and query as sent; one trailing slash of the path is ignored. */
+function routeAt(url: string): Route | undefined {
+  const query = url.indexOf("?");
+  const path = query < 0 ? url : url.slice(0, query);
+  return BY_PATH.get(path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path);
 }

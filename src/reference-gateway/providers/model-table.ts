@@ -2,8 +2,18 @@ import { imageReader, jsonWriter } from "./capable-models.ts";
 import { dropMidstream, failHtml, failing, failTimeout } from "./failing-models.ts";
 import { echoFast, echoStream, shoutFast, slow, transcript } from "./plain-models.ts";
 import type { Provider } from "./plan.ts";
-import { relayed } from "./relayed-model.ts";
+import { countPieces } from "./text-pieces.ts";
 import { toolCaller } from "./tool-caller.ts";
+
+/** Reserved for a reply whose length the caller does not limit. */
+const UNBOUNDED_TOKENS = 1_024;
+
+/** A real provider: only an upper bound of its reply's length is known. */
+const relayed: Provider = ({ turns, maxTokens = UNBOUNDED_TOKENS }) => ({
+  kind: "relay",
+  inputTokens: turns.reduce((sum, { text }) => sum + countPieces(text), 0),
+  mostOutputTokens: maxTokens,
+});
 
 /** The price of a request, whole micro-dollars. */
 export interface Price {
