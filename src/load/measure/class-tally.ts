@@ -10,6 +10,7 @@ import {
   type StoredHistogram,
 } from "../../metrics/index.ts";
 import type { LoadClass } from "../../record/index.ts";
+import { ttftUs } from "./ttft.ts";
 
 export type Figure =
   | "response"
@@ -103,7 +104,8 @@ export class ClassTally {
   }
 
   /** Counts a request that another engine measured. */
-  observed({ dueUs, sentUs, endUs, connectUs, headUs, firstTokenUs, tokens }: Observation): void {
+  observed(one: Observation): void {
+    const { dueUs, sentUs, endUs, connectUs, headUs, tokens } = one;
     this.#count++;
     this.#atUs = dueUs - this.#startUs;
     this.#record("response", endUs - dueUs);
@@ -111,14 +113,14 @@ export class ClassTally {
     this.#outputTokens += tokens ?? 0;
     if (connectUs !== undefined) this.#record("connect", connectUs);
     if (headUs !== undefined) this.#record("headers", headUs - sentUs);
-    if (this.stream && firstTokenUs !== undefined) this.#record("ttft", firstTokenUs - sentUs);
+    if (this.stream) this.#recordTtft(one);
   }
 
   #streamed(exchange: LoadExchange): void {
     const { sentUs, firstEventUs, firstTokenUs, firstTextUs, lastTokenUs, scanner, gapsUs, longestGapUs } = exchange;
     const { contentEvents = 0, textEvents = 0, streamedTokens } = scanner ?? {};
     if (firstEventUs > 0) this.#record("firstEvent", firstEventUs - sentUs);
-    if (firstTokenUs > 0) this.#record("ttft", firstTokenUs - sentUs);
+    this.#recordTtft(exchange);
     if (firstTextUs > 0 && contentEvents > textEvents) this.#record("textTtft", firstTextUs - sentUs);
     for (let index = 0; index < gapsUs.length; index++) this.#record("eventGap", gapsUs[index] as number);
     if (exchange.earlierGaps !== undefined) this.#histogram("eventGap").merge(exchange.earlierGaps);
@@ -128,6 +130,11 @@ export class ClassTally {
     if (tokens > 1 && firstTokenUs > 0) this.#record("perToken", (lastTokenUs - firstTokenUs) / (tokens - 1));
     this.#events += scanner?.events ?? 0;
     this.#reads += exchange.reads;
+  }
+
+  #recordTtft(reply: LoadExchange | Observation): void {
+    const ttft = ttftUs(reply);
+    if (ttft !== undefined) this.#record("ttft", ttft);
   }
 
   /**

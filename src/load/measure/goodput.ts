@@ -1,13 +1,14 @@
 import type { LoadExchange } from "../../http/load-client/index.ts";
 import type { Outcome } from "../../judging/index.ts";
 import type { JudgedPhase } from "../../record/index.ts";
+import { ttftUs } from "./ttft.ts";
 
 /** Figures of a single request, µs; `undefined` if not applicable, `Infinity` if missing. */
 const FIGURES = {
   response_ms: ({ dueUs, endUs }: LoadExchange) => endUs - dueUs,
   service_ms: ({ sentUs, endUs }: LoadExchange) => endUs - sentUs,
-  ttft_ms: ({ prepared, sentUs, firstTokenUs }: LoadExchange) =>
-    prepared.stream ? (firstTokenUs > 0 ? firstTokenUs - sentUs : Number.POSITIVE_INFINITY) : undefined,
+  ttft_ms: (exchange: LoadExchange) =>
+    exchange.prepared.stream ? (ttftUs(exchange) ?? Number.POSITIVE_INFINITY) : undefined,
   event_gap_ms: ({ prepared, longestGapUs }: LoadExchange) => (prepared.stream ? longestGapUs : undefined),
   per_token_ms: ({ outputTokens, firstTokenUs, lastTokenUs }: LoadExchange) =>
     firstTokenUs > 0 && outputTokens > 1 ? (lastTokenUs - firstTokenUs) / (outputTokens - 1) : undefined,

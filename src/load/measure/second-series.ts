@@ -1,5 +1,8 @@
+import type { LoadExchange } from "../../http/load-client/index.ts";
+import type { Observation } from "../../judging/index.ts";
 import { type Heat, HeatGrid, Histogram, type StoredHistogram } from "../../metrics/index.ts";
 import type { LoadSecond } from "../../record/index.ts";
+import { ttftUs } from "./ttft.ts";
 
 export interface Counts {
   offered: number;
@@ -85,13 +88,15 @@ export class SecondSeries {
     if (inFlight > second.peak) second.peak = inFlight;
   }
 
-  /** Latencies of an admitted request, after its end was counted. @param firstTokenUs 0 if there was none. */
-  admitted(dueUs: number, sentUs: number, firstTokenUs: number, endUs: number): void {
+  /** Latencies of an admitted request, after its end was counted. */
+  admitted(reply: LoadExchange | Observation): void {
+    const { dueUs, sentUs, endUs } = reply;
     this.#running.response.record(endUs - dueUs);
     this.#heat.response.record(this.#indexOf(endUs), endUs - dueUs);
-    if (firstTokenUs === 0) return;
-    this.#running.ttft.record(firstTokenUs - sentUs);
-    this.#heat.ttft.record(this.#indexOf(firstTokenUs), firstTokenUs - sentUs);
+    const ttft = ttftUs(reply);
+    if (ttft === undefined) return;
+    this.#running.ttft.record(ttft);
+    this.#heat.ttft.record(this.#indexOf(sentUs + ttft), ttft);
   }
 
   /** Response times of the current second, as a whole histogram. */

@@ -100,12 +100,12 @@ export class Tally {
   }
 
   ended(exchange: LoadExchange, outcome: Outcome): void {
-    const { prepared, dueUs, sentUs, firstTokenUs, endUs } = exchange;
+    const { prepared, endUs } = exchange;
     this.#class(prepared.dialect, prepared.stream, outcome).ended(exchange);
     this.#count(outcome, endUs);
     if (this.#goodput?.ended(exchange, outcome)) this.#counts.count("good", endUs - this.startUs);
     if (prepared.turn !== undefined) this.#turns.ended(prepared.turn, exchange, outcome);
-    if (outcome === "admitted") this.#series.admitted(dueUs, sentUs, firstTokenUs, endUs);
+    if (outcome === "admitted") this.#series.admitted(exchange);
   }
 
   /** Requests that met all objectives; `undefined` if there are none. */
@@ -124,10 +124,10 @@ export class Tally {
 
   /** Like `ended`, for a request that another engine sent. */
   observed(one: Observation): void {
-    const { dialect, stream, outcome, dueUs, sentUs, firstTokenUs = 0, endUs } = one;
+    const { dialect, stream, outcome, endUs } = one;
     this.#class(dialect, stream, outcome).observed(one);
     this.#count(outcome, endUs);
-    if (outcome === "admitted") this.#series.admitted(dueUs, sentUs, firstTokenUs, endUs);
+    if (outcome === "admitted") this.#series.admitted(one);
   }
 
   #count(outcome: Outcome, endUs: number): void {

@@ -2,6 +2,7 @@ import type { LoadExchange } from "../../http/load-client/index.ts";
 import type { Outcome } from "../../judging/index.ts";
 import { Histogram, type StoredHistogram } from "../../metrics/index.ts";
 import type { JudgedPhase } from "../../record/index.ts";
+import { ttftUs } from "./ttft.ts";
 
 type TurnFigures = NonNullable<JudgedPhase["sessions"]>["turns"][number];
 type TurnCounts = Pick<TurnFigures, "turn" | "requests" | "admitted" | "denied" | "failed" | "invalid">;
@@ -28,13 +29,15 @@ class TurnTally {
     this.#turn = turn;
   }
 
-  ended({ prepared, dueUs, sentUs, firstTokenUs, endUs }: LoadExchange, outcome: Outcome): void {
+  ended(exchange: LoadExchange, outcome: Outcome): void {
+    const { prepared, dueUs, endUs } = exchange;
     this.#counts.requests++;
     this.#counts[outcome === "unfinished" ? "failed" : outcome]++;
     this.#requestBytes += prepared.bytes.length;
     if (outcome !== "admitted") return;
     this.#response.record(endUs - dueUs);
-    if (firstTokenUs > 0) this.#ttft.record(firstTokenUs - sentUs);
+    const ttft = ttftUs(exchange);
+    if (ttft !== undefined) this.#ttft.record(ttft);
   }
 
   store(): StoredTurn {

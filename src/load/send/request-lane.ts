@@ -3,6 +3,7 @@ import { endpointUrl } from "../../dialects/index.ts";
 import { nowUs, Sender } from "../../http/load-client/index.ts";
 import type { Target } from "../../target/index.ts";
 import { Tally } from "../measure/tally.ts";
+import { ttftUs } from "../measure/ttft.ts";
 import type { Arrivals } from "../schedule/schedule.ts";
 import { drive } from "./drive.ts";
 import type { LoadGuard } from "./load-guard.ts";
@@ -13,7 +14,7 @@ import { reasonReader } from "./read-reason.ts";
 /** Times of the served requests in one block of load, microseconds from the send. */
 export interface BlockTimes {
   readonly responseUs: readonly number[];
-  /** To the first token of a stream. */
+  /** Of the streams that had a token. */
   readonly ttftUs: readonly number[];
   /** Between the tokens of streams. */
   readonly gapUs: readonly number[];
@@ -91,7 +92,7 @@ export class RequestLane implements AsyncDisposable {
   async run(arrivals: Arrivals, seed: number): Promise<BlockTimes> {
     const { target, request, guard, stop } = this.#options;
     const prepared = prepareRequest(target, request);
-    const [responseUs, ttftUs, gapUs]: number[][] = [[], [], []];
+    const times = { responseUs: [] as number[], ttftUs: [] as number[], gapUs: [] as number[] };
     const errors = new Map<string, RequestOutcome & { readonly count: number }>();
     let [requests, events, reads] = [0, 0, 0];
     using _ = keepAwake(this.#options.connections);
@@ -112,26 +113,18 @@ export class RequestLane implements AsyncDisposable {
           errors.set(key, { ...result, count: (errors.get(key)?.count ?? 0) + 1 });
           return;
         }
-        const { sentUs, endUs: endedUs, firstTokenUs, firstEventUs, firstByteUs, scanner } = exchange;
-        responseUs?.push(endedUs - sentUs);
+        const { sentUs, endUs: endedUs, scanner } = exchange;
+        times.responseUs.push(endedUs - sentUs);
         if (!request.stream) return;
-        ttftUs?.push((firstTokenUs || firstEventUs || firstByteUs) - sentUs);
+        const ttft = ttftUs(exchange);
+        if (ttft !== undefined) times.ttftUs.push(ttft);
         events += scanner?.events ?? 0;
         reads += exchange.reads;
-        for (const gap of exchange.gapsUs) if (gapUs !== undefined && gapUs.length < MAX_GAPS) gapUs.push(gap);
+        for (const gap of exchange.gapsUs) if (times.gapUs.length < MAX_GAPS) times.gapUs.push(gap);
       },
     });
     const durationS = (endUs - startUs) / 1_000_000;
-    return {
-      responseUs: responseUs ?? [],
-      ttftUs: ttftUs ?? [],
-      gapUs: gapUs ?? [],
-      requests,
-      errors,
-      events,
-      reads,
-      durationS,
-    };
+    return { ...times, requests, errors, events, reads, durationS };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
