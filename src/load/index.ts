@@ -15,8 +15,8 @@ export { CALIBRATED_BOUNDS, DEFAULT_BOUNDS, TIER_BOUNDS } from "./measure/genera
 export { LoopDelay } from "./measure/loop-delay.ts";
 export type { LoadProgress, RunningPhase } from "./measure/progress.ts";
 export type { Sample } from "./measure/sampler.ts";
+export { planOf } from "./schedule/arrivals.ts";
 export { DEFAULT_RETRY } from "./schedule/retry-rules.ts";
-export { planOf } from "./schedule/schedule.ts";
 export { boundedBy, parseUntil, type Until } from "./schedule/until.ts";
 export { assertReachable } from "./send/assert-reachable.ts";
 export { guardOver, type LoadGuard, type LoadStop } from "./send/load-guard.ts";

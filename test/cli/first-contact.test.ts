@@ -206,7 +206,8 @@ describe("doctor", () => {
       using folder = temporaryFolder();
       writeFileSync(join(folder.path, "gauntlet.yaml"), `baseUrl: ${baseUrl}\nkeys: { valid: env:V }\n${more}`);
       vi.stubEnv("V", ready.keys["valid"]);
-      const { doctor, symptomText } = await import("../../src/commands/doctor/run.ts");
+      const { doctor } = await import("../../src/commands/doctor/run.ts");
+      const { symptomText } = await import("../../src/commands/doctor/symptom.ts");
       const shown: string[] = [];
       const { code, document, text } = await inProcess(({ onProgress }) =>
         doctor(join(folder.path, "gauntlet.yaml"), {

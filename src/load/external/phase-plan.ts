@@ -15,6 +15,12 @@ export type PlannedArrivals =
   | { readonly kind: "even"; readonly count: number; readonly everyMs: number }
   | { readonly kind: "ramp"; readonly fromPerS: number; readonly toPerS: number; readonly durationMs: number };
 
+/** Arrivals, and the time without any after them. */
+export interface PlannedSpan {
+  readonly arrivals: PlannedArrivals;
+  readonly gapMs: number;
+}
+
 /** Requests with one arrival pattern, fixed before the run. Times are ms from the start of the run. */
 export interface PlannedGroup {
   readonly scenario: string;

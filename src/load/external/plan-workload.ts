@@ -1,13 +1,19 @@
-import { UsageError } from "../../core/index.ts";
+import { InternalError, UsageError } from "../../core/index.ts";
 import type { Target } from "../../target/index.ts";
+import { ARRIVAL_KINDS, kindOf } from "../schedule/arrivals.ts";
 import { drawRequest, isConstant } from "../schedule/draw-request.ts";
 import { bodyOf, specOf } from "../send/prepared-requests.ts";
 import { boundOf } from "../send/send-share.ts";
 import type { Workload } from "../workload/workload.ts";
-import { countOf, type LoadPlan, type PlannedArrivals, type PlannedRequest, spanMs } from "./phase-plan.ts";
+import { countOf, type LoadPlan, type PlannedRequest, type PlannedSpan, spanMs } from "./phase-plan.ts";
 
 /** After the last arrival, compliant clients may still be waiting for a Retry-After. */
 const UNTIL_MS = 130_000;
+/** The kinds of arrivals that it can represent. */
+const FIXED = Object.entries(ARRIVAL_KINDS).flatMap(([name, { fixed }]) => {
+  if (typeof fixed === "string") return [];
+  return fixed.evenly === undefined ? [name] : [`${name} (evenly)`];
+});
 
 /**
  * A workload as a schedule for another engine.
@@ -28,7 +34,7 @@ export function planWorkload(workload: Workload, target: Target): LoadPlan {
     return { dialect, stream, weight, body, ...(usageRequested ? { usageRequested } : {}) };
   });
   let atMs = 0;
-  const groups = arrivalsOf(workload, remarks).map(({ arrivals, gapMs }, index) => {
+  const groups = spansOf(workload, remarks).map(({ arrivals, gapMs }, index) => {
     const startMs = atMs;
     atMs += spanMs(arrivals) + gapMs;
     return {
@@ -67,45 +73,15 @@ export function assertRepeatable(
   });
 }
 
-interface Planned {
-  readonly arrivals: PlannedArrivals;
-  /** Time without arrivals after it, ms. */
-  readonly gapMs: number;
-}
-
-function even(ratePerS: number, durationS: number): Planned {
-  return {
-    arrivals: { kind: "even", count: Math.max(1, Math.round(ratePerS * durationS)), everyMs: 1_000 / ratePerS },
-    gapMs: 0,
-  };
-}
-
-function arrivalsOf({ arrivals, name }: Workload, remarks: string[]): Planned[] {
-  switch (arrivals?.kind) {
-    case "constant":
-      return [even(arrivals.ratePerS, arrivals.durationS)];
-    case "poisson":
-      remarks.push("k6 has no Poisson arrivals: requests are sent evenly");
-      return [even(arrivals.ratePerS, arrivals.durationS)];
-    case "ramp": {
-      const { fromPerS, toPerS, durationS } = arrivals;
-      return [{ arrivals: { kind: "ramp", fromPerS, toPerS, durationMs: durationS * 1_000 }, gapMs: 0 }];
-    }
-    case "steps":
-      return arrivals.steps.map(({ ratePerS, durationS }) => even(ratePerS, durationS));
-    case "burst": {
-      const { size, everyS, durationS } = arrivals;
-      return Array.from({ length: Math.max(1, Math.ceil(durationS / everyS - 1e-9)) }, () => ({
-        arrivals: { kind: "at-once" as const, count: size },
-        gapMs: everyS * 1_000,
-      }));
-    }
-    default:
-      throw new UsageError(
-        `${name} cannot be run by k6: it is ${arrivals?.kind === "closed" ? "a closed loop" : arrivals?.kind === "sessions" ? "made of sessions" : "a trace"}`,
-        {
-          hint: "k6 runs tiers and open loops: constant, poisson (evenly), ramp, steps, burst.",
-        },
-      );
+/** @throws UsageError for anything but an open loop whose requests are known in advance. */
+function spansOf({ arrivals, name }: Workload, remarks: string[]): PlannedSpan[] {
+  if (arrivals === undefined) throw new InternalError(`${name} is a tier run`);
+  const { fixed } = kindOf(arrivals);
+  if (typeof fixed === "string") {
+    throw new UsageError(`${name} cannot be run by k6: it is ${fixed}`, {
+      hint: `k6 runs tiers and open loops: ${FIXED.join(", ")}.`,
+    });
   }
+  if (fixed.evenly !== undefined) remarks.push(fixed.evenly);
+  return fixed.spans(arrivals);
 }

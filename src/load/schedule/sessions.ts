@@ -7,7 +7,7 @@ import { drawLength } from "../workload/lengths.ts";
 import { promptOf } from "../workload/prompt-text.ts";
 import type { RequestClass } from "../workload/workload.ts";
 import { drawRequest } from "./draw-request.ts";
-import type { SessionArrivals } from "./schedule.ts";
+import type { SessionArrivals } from "./kinds/sessions.ts";
 
 /** What follows a response, and how long after its end. */
 export interface NextTurn {

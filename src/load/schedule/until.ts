@@ -5,6 +5,7 @@ import { FIGURES, type LatencyName, QUANTILES, type QuantileName } from "../anal
 import type { Known } from "../measure/class-tally.ts";
 import type { Tally } from "../measure/tally.ts";
 import type { Workload } from "../workload/workload.ts";
+import { ARRIVAL_KINDS, kindOf } from "./arrivals.ts";
 
 /** A quantile that determines the length of a load: it ends when the quantile is known precisely enough. */
 export interface Until {
@@ -17,6 +18,8 @@ export interface Until {
 }
 
 const FORM = /^\s*([a-z_]+)\s+(p\d+)\s+within\s+(\d+(?:\.\d+)?)\s*%\s*$/;
+/** Kinds of arrivals that may end at any time. */
+const UNIFORM = Object.entries(ARRIVAL_KINDS).flatMap(([name, { lasting }]) => (lasting === undefined ? [] : [name]));
 /** It must be known better by this factor when checked: requests still in flight change the figure slightly. */
 const MARGIN = 0.95;
 /** Required consecutive checks: because neighbouring values are correlated, one check may succeed by chance. */
@@ -119,17 +122,12 @@ export class UntilKnown {
  */
 export function boundedBy(workload: Workload, atMostS: number | undefined): Workload {
   const { arrivals, name, engine, tier } = workload;
-  const isOurs = tier === undefined && engine === "native";
-  if (isOurs && arrivals?.kind === "closed") {
-    const { inFlight, rampS } = arrivals;
-    return atMostS === undefined
-      ? workload
-      : { ...workload, arrivals: { kind: "closed", inFlight, rampS, durationS: atMostS } };
+  if (arrivals !== undefined && tier === undefined && engine === "native") {
+    const bounded = kindOf(arrivals).lasting?.(arrivals, atMostS);
+    if (bounded !== undefined) return { ...workload, arrivals: bounded };
   }
-  if (isOurs && (arrivals?.kind === "constant" || arrivals?.kind === "poisson"))
-    return { ...workload, arrivals: { ...arrivals, durationS: atMostS ?? arrivals.durationS } };
   const what = tier === undefined ? `${arrivals?.kind} arrivals, sent by ${engine}` : "the phases of a tier";
   throw new UsageError(`--until needs uniform load, and ${name} has ${what}`, {
-    hint: "Name a workload file with constant, poisson or closed arrivals and the native engine.",
+    hint: `Name a workload file with ${new Intl.ListFormat("en-GB", { type: "disjunction" }).format(UNIFORM)} arrivals and the native engine.`,
   });
 }

@@ -2,14 +2,8 @@ import type { Sender } from "../../http/load-client/index.ts";
 import { type LoadExchange, nowUs, type PreparedRequest } from "../../http/load-client/index.ts";
 import type { Retrying, RetryTally } from "../measure/retry-tally.ts";
 import { Tally } from "../measure/tally.ts";
-import {
-  type Arrival,
-  type Arrivals,
-  arrivalsOf,
-  type OpenArrivals,
-  type Part,
-  scheduleOf,
-} from "../schedule/schedule.ts";
+import { type Arrivals, type ClosedArrivals, scheduleOf } from "../schedule/arrivals.ts";
+import { type Arrival, arrivalsOf, type Part } from "../schedule/schedule.ts";
 import type { Sessions } from "../schedule/sessions.ts";
 import type { LoadGuard } from "./load-guard.ts";
 import { outcomeOf, type RequestOutcome } from "./outcome.ts";
@@ -115,7 +109,7 @@ function counting(
   return { send, drop };
 }
 
-function driveOpen(options: DriveOptions, arrivals: OpenArrivals): Promise<Driven> {
+function driveOpen(options: DriveOptions, arrivals: Arrivals): Promise<Driven> {
   const { tally, seed, prepared, signal, precise = true, warmupS = 0, part = { index: 0, of: 1 } } = options;
   const { dropBeforeUs = Number.NEGATIVE_INFINITY } = options;
   const nextArrival = arrivalsOf(scheduleOf(arrivals, seed), part);
@@ -216,7 +210,7 @@ export function shareOf(all: number, { index, of }: Part): number {
 
 function driveClosed(
   options: DriveOptions,
-  { inFlight, requests, durationS, rampS = 1 }: Extract<Arrivals, { kind: "closed" }>,
+  { inFlight, requests, durationS, rampS = 1 }: ClosedArrivals,
 ): Promise<Driven> {
   const { tally, prepared, signal, warmupS = 0, part = { index: 0, of: 1 } } = options;
   const startUs = options.startUs ?? nowUs();

@@ -4,7 +4,7 @@ import { nowUs, Sender } from "../../http/load-client/index.ts";
 import type { Target } from "../../target/index.ts";
 import { Tally } from "../measure/tally.ts";
 import { ttftUs } from "../measure/ttft.ts";
-import type { Arrivals } from "../schedule/schedule.ts";
+import type { Arrivals } from "../schedule/arrivals.ts";
 import { drive } from "./drive.ts";
 import type { LoadGuard } from "./load-guard.ts";
 import type { RequestOutcome } from "./outcome.ts";

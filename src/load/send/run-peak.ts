@@ -10,6 +10,7 @@ import { OutcomeCounts, phaseRecord } from "../measure/phase-record.ts";
 import { ProgressMeter } from "../measure/progress.ts";
 import { runRecord } from "../measure/run-record.ts";
 import { Tally } from "../measure/tally.ts";
+import { planOf } from "../schedule/arrivals.ts";
 import { drawRequest } from "../schedule/draw-request.ts";
 import { maxRequests } from "../schedule/max-requests.ts";
 import type { Workload } from "../workload/workload.ts";
@@ -40,8 +41,9 @@ const TELL_MS = 500;
 
 /** The engine's parameters from a workload. @throws UsageError unless it is a closed loop of non-streaming requests. */
 function closedLoopOf({ name, arrivals, mix: [first] }: Workload) {
-  if (arrivals?.kind === "closed" && arrivals.durationS !== undefined && first !== undefined && !first.stream)
-    return { first, inFlight: arrivals.inFlight, durationS: arrivals.durationS };
+  const { inFlight, durationS } = arrivals === undefined ? {} : planOf(arrivals);
+  if (inFlight !== undefined && durationS !== undefined && first !== undefined && !first.stream)
+    return { first, inFlight, durationS };
   throw new UsageError(
     `autocannon takes a closed loop of non-streaming replies with durationS; ${name} is something else`,
     { hint: "Omit --engine: the native engine runs every workload." },

@@ -9,8 +9,8 @@ import { OutcomeCounts } from "../measure/phase-record.ts";
 import { RetryTally } from "../measure/retry-tally.ts";
 import { type Sample, Sampler } from "../measure/sampler.ts";
 import { Tally } from "../measure/tally.ts";
+import { type Arrivals, kindOf, planOf } from "../schedule/arrivals.ts";
 import { maxRequests } from "../schedule/max-requests.ts";
-import { type Arrivals, planOf } from "../schedule/schedule.ts";
 import { Sessions } from "../schedule/sessions.ts";
 import type { Workload } from "../workload/workload.ts";
 import { type DriveOptions, drive, shareOf } from "./drive.ts";
@@ -88,8 +88,8 @@ const MAX_BOUND = 10_000;
 
 /** Maximum number of requests in flight of a workload, and of connections that it may open. */
 export function boundOf({ arrivals, maxInFlight }: Workload): number {
-  if (arrivals?.kind === "closed") return Math.min(maxInFlight ?? arrivals.inFlight, arrivals.inFlight);
-  const peak = arrivals === undefined ? MIN_BOUND : (planOf(arrivals).peakPerS ?? MIN_BOUND);
+  const { inFlight, peakPerS: peak = MIN_BOUND } = arrivals === undefined ? {} : planOf(arrivals);
+  if (inFlight !== undefined) return Math.min(maxInFlight ?? inFlight, inFlight);
   return maxInFlight ?? Math.min(MAX_BOUND, Math.max(MIN_BOUND, Math.ceil(peak * OPEN_LOOP_S)));
 }
 
@@ -98,8 +98,8 @@ export function boundOf({ arrivals, maxInFlight }: Workload): number {
  * on demand.
  */
 function openAhead(arrivals: Arrivals, bound: number): number {
-  if (arrivals.kind === "closed") return bound;
-  return Math.min(bound, 8 + Math.ceil((planOf(arrivals).peakPerS ?? 0) / 6));
+  const { inFlight, peakPerS = 0 } = planOf(arrivals);
+  return inFlight === undefined ? Math.min(bound, 8 + Math.ceil(peakPerS / 6)) : bound;
 }
 
 type SampledPart = Pick<ShareOptions, "target" | "redactor" | "originUs" | "originMs" | "part" | "onSample">;
@@ -141,7 +141,7 @@ function requestsOf(
   }
   const requests = planOf(arrivals).requests ?? SAMPLES * 10;
   const sampleEvery = Math.max(1, Math.ceil(requests / SAMPLES));
-  const entries = arrivals.kind === "replay" ? arrivals.entries : undefined;
+  const entries = kindOf(arrivals).trace?.entries(arrivals);
   return { prepared: mixedRequests({ ...source, entries, sampleEvery }) };
 }
 

@@ -1,7 +1,8 @@
 import { InternalError } from "../../core/index.ts";
 import type { Target } from "../../target/index.ts";
+import type { MeanTokens } from "../schedule/arrival-kind.ts";
+import { type Arrivals, kindOf, planOf } from "../schedule/arrivals.ts";
 import { maxRequests } from "../schedule/max-requests.ts";
-import { type Arrivals, planOf, type TraceEntry } from "../schedule/schedule.ts";
 import { boundOf } from "../send/send-share.ts";
 import { accountOf } from "../tier/account-of.ts";
 import { type TierLength, tierCost } from "../tier/tier-cost.ts";
@@ -56,25 +57,16 @@ export function costOf(workload: Workload, target: Target, length: TierLength = 
 }
 
 /** Mean tokens per request over the classes of the mix and the lines of the trace; for a distribution, its maximum. */
-function meanTokens(arrivals: Arrivals, mix: Workload["mix"]): Pick<LoadCost, "inputTokens" | "outputTokens"> {
+function meanTokens(arrivals: Arrivals, mix: Workload["mix"]): MeanTokens {
   const weight = mix.reduce((sum, entry) => sum + entry.weight, 0);
   const mean = (of: (entry: RequestClass) => number) =>
     mix.reduce((sum, entry) => sum + of(entry) * entry.weight, 0) / weight;
-  const input = mean(({ promptTokens, promptBytes }) =>
-    promptBytes === undefined ? longestOf(promptTokens) : tokensIn(longestOf(promptBytes)),
-  );
-  const output = mean(({ maxTokens }) => longestOf(maxTokens));
-  if (arrivals.kind === "sessions") {
-    const before = (longestOf(arrivals.turns) - 1) / 2;
-    // Mean over the turns: earlier messages are sent again.
-    const context = (arrivals.sharedPrefix?.tokens ?? 0) + before * (input + output);
-    return { inputTokens: context + input + FRAME_TOKENS, outputTokens: output };
-  }
-  const entries = arrivals.kind === "replay" ? arrivals.entries : [{ promptTokens: input, maxTokens: output }];
-  const meanOf = (of: (entry: Pick<TraceEntry, "promptTokens" | "maxTokens">) => number) =>
-    entries.reduce((sum, entry) => sum + of(entry), 0) / entries.length;
-  return {
-    inputTokens: meanOf(({ promptTokens }) => promptTokens) + FRAME_TOKENS,
-    outputTokens: meanOf(({ maxTokens }) => maxTokens),
+  const ofMix = {
+    inputTokens: mean(({ promptTokens, promptBytes }) =>
+      promptBytes === undefined ? longestOf(promptTokens) : tokensIn(longestOf(promptBytes)),
+    ),
+    outputTokens: mean(({ maxTokens }) => longestOf(maxTokens)),
   };
+  const { inputTokens, outputTokens } = kindOf(arrivals).meanTokens?.(arrivals, ofMix) ?? ofMix;
+  return { inputTokens: inputTokens + FRAME_TOKENS, outputTokens };
 }

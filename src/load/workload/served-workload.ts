@@ -1,6 +1,7 @@
-import { UsageError } from "../../core/index.ts";
+import { InternalError, UsageError } from "../../core/index.ts";
 import type { Dialect } from "../../dialects/index.ts";
 import type { Target } from "../../target/index.ts";
+import { kindOf } from "../schedule/arrivals.ts";
 import type { Workload } from "./workload.ts";
 
 /**
@@ -14,16 +15,17 @@ export function servedWorkload(workload: Workload, { dialects }: Pick<Target, "d
   if (tier !== undefined) return workload;
   const isServed = (dialect: Dialect) => dialects.includes(dialect);
   const served = workload.mix.filter(({ dialect }) => isServed(dialect));
-  const replays = arrivals?.kind === "replay";
+  if (arrivals === undefined) throw new InternalError(`${name} has neither arrivals nor a tier`);
+  const { trace } = kindOf(arrivals);
   // A trace line without a dialect uses that of the mix.
-  const entries = replays
-    ? arrivals.entries.filter(({ dialect }) => (dialect === undefined ? served.length > 0 : isServed(dialect)))
-    : [];
-  if (replays ? entries.length === 0 : served.length === 0) {
+  const entries = trace
+    ?.entries(arrivals)
+    .filter(({ dialect }) => (dialect === undefined ? served.length > 0 : isServed(dialect)));
+  if ((entries ?? served).length === 0) {
     throw new UsageError(`${name} has no request in a dialect that the target serves`, {
       hint: `The target declares dialects: [${dialects.join(", ")}].`,
     });
   }
   const mix = served.length === 0 ? workload.mix : served;
-  return { ...workload, mix, ...(replays && { arrivals: { ...arrivals, entries } }) };
+  return { ...workload, mix, ...(entries && { arrivals: trace?.withEntries(arrivals, entries) }) };
 }

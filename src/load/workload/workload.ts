@@ -1,70 +1,17 @@
 import { dirname, resolve } from "node:path";
 import * as z from "zod";
-import { ConfigError } from "../../core/index.ts";
 import { optional, readText, readYaml, type Target } from "../../target/index.ts";
 import { readThresholds, thresholdsSchema, type WorkloadThreshold } from "../analysis/thresholds.ts";
 import { isOfStreams, OBJECTIVE_FORM, type RequestObjective, requestObjective } from "../measure/goodput.ts";
-import type { Arrivals, TraceEntry } from "../schedule/schedule.ts";
+import { type Arrivals, arrivalsSchema, kindOf } from "../schedule/arrivals.ts";
 import type { Lengths } from "./lengths.ts";
 import { type Images, MIN_IMAGE_BYTES } from "./request-content.ts";
-import { readTrace, scaleTrace, TRACE_FORMATS } from "./trace.ts";
-import { lengthsSchema, resolveLengths, resolveMs, secondsSchema } from "./written-lengths.ts";
+import { lengthsSchema, resolveLengths } from "./written-lengths.ts";
 
-const rate = z.number().positive();
-const seconds = z.number().positive();
 const whole = z.int().positive();
 const MAX_IMAGES = 20;
 const MAX_IMAGE_BYTES = 20_000_000;
 const MAX_TOOL_CALLS = 100;
-
-const arrivals = z.discriminatedUnion("kind", [
-  z.strictObject({ kind: z.literal("constant"), ratePerS: rate, durationS: seconds }),
-  z.strictObject({ kind: z.literal("poisson"), ratePerS: rate, durationS: seconds, seed: z.int().optional() }),
-  z.strictObject({
-    kind: z.literal("ramp"),
-    fromPerS: z.number().nonnegative(),
-    toPerS: z.number().nonnegative(),
-    durationS: seconds,
-  }),
-  z.strictObject({
-    kind: z.literal("steps"),
-    steps: z.array(z.strictObject({ ratePerS: rate, durationS: seconds })).min(1),
-  }),
-  z.strictObject({ kind: z.literal("burst"), size: whole, everyS: seconds, durationS: seconds }),
-  z.strictObject({
-    kind: z.literal("closed"),
-    inFlight: whole,
-    requests: whole.optional(),
-    durationS: seconds.optional(),
-    rampS: z.number().nonnegative().optional(),
-  }),
-  z.strictObject({
-    kind: z.literal("replay"),
-    file: z.string().min(1).meta({ description: "Trace file; its path is relative to the workload file." }),
-    format: optional(z.enum(TRACE_FORMATS), "default auto: determined by the first line"),
-    speed: optional(z.number().positive(), "2 replays it in half the time, at twice the rate; default 1."),
-    ratePerS: optional(rate, "Mean rate: requests are dropped or repeated, and the duration stays the same."),
-    requests: optional(whole, "Only this many requests from the beginning of the trace."),
-  }),
-  z.strictObject({
-    kind: z.literal("sessions"),
-    ratePerS: rate.meta({ description: "Sessions that begin per second." }),
-    durationS: seconds.meta({
-      description: "Sessions begin within this time; sessions that have begun run to completion.",
-    }),
-    spacing: optional(z.enum(["even", "poisson"]), "How sessions arrive; default even."),
-    turns: lengthsSchema.meta({ description: "Requests of a session." }),
-    thinkS: optional(secondsSchema, "From the end of a reply to the next turn; default 0."),
-    sharedPrefix: optional(
-      z.strictObject({ share: z.number().min(0).max(1), tokens: whole }),
-      "System prompt: this share of the sessions has the same one, each of the others its own.",
-    ),
-    header: optional(
-      z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "must be the name of a header"),
-      "Header with the id of the session; default X-Session-Id.",
-    ),
-  }),
-]);
 
 const requestClass = z
   .strictObject({
@@ -108,7 +55,7 @@ export const workloadSchema = z
       z.union([z.enum(["starter", "growth", "scale", "own"]), limits]),
       "Makes it a tier run, judged by these limits, instead of plain load.",
     ),
-    arrivals: arrivals.optional(),
+    arrivals: arrivalsSchema.optional(),
     mix: z.array(requestClass).min(1).optional(),
     maxInFlight: optional(whole, "Maximum number of requests in flight; arrivals beyond it are dropped and counted."),
     objectives: optional(
@@ -145,10 +92,13 @@ export const workloadSchema = z
     message: "needs arrivals, or a tier",
     path: ["arrivals"],
   })
-  .refine(
-    ({ arrivals: given }) => given?.kind !== "closed" || given.requests !== undefined || given.durationS !== undefined,
-    { message: "a closed loop needs requests or durationS", path: ["arrivals"] },
-  )
+  .superRefine(({ arrivals, mix = [] }, context) => {
+    if (arrivals === undefined) return;
+    const message = kindOf(arrivals).problem?.(arrivals);
+    if (message !== undefined) context.addIssue({ code: "custom", message, path: ["arrivals"] });
+    const ofMix = kindOf(arrivals).problemOfMix?.(mix);
+    if (ofMix !== undefined) context.addIssue({ code: "custom", message: ofMix, path: ["mix"] });
+  })
   .refine(
     ({ thresholds = [], tier }) =>
       tier === undefined || thresholds.every((entry) => typeof entry === "string" || entry.abortOnFail !== true),
@@ -158,15 +108,9 @@ export const workloadSchema = z
     message: "are for a workload with arrivals: a tier run is judged by its limits",
     path: ["objectives"],
   })
-  .refine(
-    ({ arrivals: given, mix = [] }) =>
-      given?.kind !== "sessions" ||
-      mix.every(({ images, toolCalls }) => images === undefined && toolCalls === undefined),
-    { message: "has images or toolCalls: the turns of sessions are texts", path: ["mix"] },
-  )
-  .superRefine(({ objectives = [], mix = [], arrivals: given }, context) => {
+  .superRefine(({ objectives = [], mix = [], arrivals }, context) => {
     // The lines of our trace format specify whether they stream.
-    if (given?.kind === "replay" || mix.some(({ stream }) => stream === true)) return;
+    if ((arrivals && kindOf(arrivals).trace) || mix.some(({ stream }) => stream === true)) return;
     for (const [index, text] of objectives.entries())
       if (isOfStreams(text))
         context.addIssue({
@@ -243,11 +187,12 @@ export function loadWorkload(path: string): Workload {
 
 function resolveWorkload(file: WorkloadFile, written: unknown, path: string): Workload {
   const given = file.arrivals;
+  const kind = given && kindOf(given);
   const fileOf = (name: string) => resolve(dirname(path), name);
   return {
     name: file.name,
     tier: file.tier,
-    arrivals: given && resolveArrivals(given, fileOf),
+    arrivals: kind?.resolve(given, fileOf),
     mix: (file.mix ?? [{ dialect: "chat" as const }]).map((entry) => ({
       dialect: entry.dialect,
       stream: entry.stream ?? false,
@@ -267,10 +212,7 @@ function resolveWorkload(file: WorkloadFile, written: unknown, path: string): Wo
     engine: file.engine ?? "native",
     retryAfter: file.retryAfter ?? "none",
     allow: allowedShares(file.allow),
-    namesTokens:
-      given?.kind === "replay" ||
-      given?.kind === "sessions" ||
-      (file.mix ?? []).some(({ promptTokens }) => promptTokens !== undefined),
+    namesTokens: kind?.namesTokens === true || (file.mix ?? []).some(({ promptTokens }) => promptTokens !== undefined),
     written,
   };
 }
@@ -278,22 +220,4 @@ function resolveWorkload(file: WorkloadFile, written: unknown, path: string): Wo
 function allowedShares(given: WorkloadFile["allow"] = {}): AllowedShares {
   const { deniedShare, failedShare, invalidShare, emptyShare } = { ...DEFAULT_ALLOW, ...given } as AllowedShares;
   return { deniedShare, failedShare, invalidShare, emptyShare };
-}
-
-function resolveArrivals(given: NonNullable<WorkloadFile["arrivals"]>, fileOf: (name: string) => string): Arrivals {
-  if (given.kind === "replay") return { kind: "replay", entries: entriesOf(given, fileOf), speed: given.speed };
-  if (given.kind !== "sessions") return given;
-  const { thinkS = 0, spacing = "even", header = "X-Session-Id", ...sessions } = given;
-  return { ...sessions, spacing, header, turns: resolveLengths(given.turns, fileOf), thinkMs: resolveMs(thinkS) };
-}
-
-type Replay = Extract<NonNullable<WorkloadFile["arrivals"]>, { kind: "replay" }>;
-
-function entriesOf(replay: Replay, fileOf: (name: string) => string): readonly TraceEntry[] {
-  const file = fileOf(replay.file);
-  const entries = scaleTrace(readTrace(file, replay.format), replay);
-  if (entries.length > 0) return entries;
-  throw new ConfigError([
-    { file, path: "", message: `no request is left of it at ${replay.ratePerS} requests per second.` },
-  ]);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { applyLimits, type PlannedRequest } from "../../../src/load/analysis/size/apply-limits.ts";
 import { sizeWorkload } from "../../../src/load/analysis/size/size-workload.ts";
-import type { Arrivals } from "../../../src/load/schedule/schedule.ts";
+import type { Arrivals } from "../../../src/load/schedule/arrivals.ts";
 import { DEFAULT_ALLOW, type Workload } from "../../../src/load/workload/workload.ts";
 import { slidingLog } from "../../../src/reference-gateway/limiters/sliding-log.ts";
 import { tokenBucket } from "../../../src/reference-gateway/limiters/token-bucket.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { type OpenArrivals, planOf, scheduleOf } from "../../../src/load/schedule/schedule.ts";
+import { type Arrivals, planOf, scheduleOf } from "../../../src/load/schedule/arrivals.ts";
 
-function dues(arrivals: OpenArrivals, seed = 1): number[] {
+function dues(arrivals: Arrivals, seed = 1): number[] {
   const schedule = scheduleOf(arrivals, seed);
   const all: number[] = [];
   for (let due = schedule.next(); due !== undefined; due = schedule.next()) all.push(due / 1_000_000);
@@ -56,7 +56,7 @@ describe("schedules", () => {
     expect(dues({ kind: "replay", entries, speed: 2 })).toEqual([0, 0.25]);
   });
 
-  test.each<[OpenArrivals]>([
+  test.each<[Arrivals]>([
     [{ kind: "constant", ratePerS: 7, durationS: 3 }],
     [{ kind: "ramp", fromPerS: 5, toPerS: 15, durationS: 4 }],
     [

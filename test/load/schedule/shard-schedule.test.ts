@@ -1,12 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import {
-  type Arrival,
-  arrivalsOf,
-  type OpenArrivals,
-  type Part,
-  scheduleOf,
-} from "../../../src/load/schedule/schedule.ts";
+import { type Arrivals, scheduleOf } from "../../../src/load/schedule/arrivals.ts";
+import { type Arrival, arrivalsOf, type Part } from "../../../src/load/schedule/schedule.ts";
 import { shareOf } from "../../../src/load/send/drive.ts";
 
 const ratePerS = fc.double({ min: 0.5, max: 200, noNaN: true });
@@ -20,7 +15,7 @@ const entry = fc.record({
 });
 const byOffset = (a: { offsetMs: number }, b: { offsetMs: number }) => a.offsetMs - b.offsetMs;
 
-const anyArrivals: fc.Arbitrary<OpenArrivals> = fc.oneof(
+const anyArrivals: fc.Arbitrary<Arrivals> = fc.oneof(
   fc.record({ kind: fc.constant("constant" as const), ratePerS, durationS }),
   fc.record({ kind: fc.constant("poisson" as const), ratePerS, durationS }),
   fc.record({ kind: fc.constant("ramp" as const), fromPerS: ratePerS, toPerS: ratePerS, durationS }),
@@ -41,7 +36,7 @@ const anyArrivals: fc.Arbitrary<OpenArrivals> = fc.oneof(
 );
 const anyNumber = fc.integer({ min: 1, max: 12 });
 
-function all(arrivals: OpenArrivals, seed: number, part: Part): Arrival[] {
+function all(arrivals: Arrivals, seed: number, part: Part): Arrival[] {
   const next = arrivalsOf(scheduleOf(arrivals, seed), part);
   const found: Arrival[] = [];
   for (let arrival = next(); arrival !== undefined; arrival = next()) found.push(arrival);

@@ -3,8 +3,8 @@ import { WINDOW_OVER_MS } from "../../../limits/index.ts";
 import type { JudgedPhase } from "../../../record/index.ts";
 import type { Limits } from "../../../target/index.ts";
 import type { LoadProgress } from "../../measure/progress.ts";
+import { type Arrivals, planOf } from "../../schedule/arrivals.ts";
 import { maxRequests } from "../../schedule/max-requests.ts";
-import type { Arrivals } from "../../schedule/schedule.ts";
 import { type LoadContext, runWorkload } from "../../send/run-workload.ts";
 import { DEFAULT_ALLOW, type Workload } from "../../workload/workload.ts";
 import { unusableReplies } from "../judge-replies.ts";
@@ -167,7 +167,8 @@ const MIN_PER_STREAM = 2;
 /** Whether the budget has room for a level. A closed loop may start with less, and stops when the budget is used up. */
 function fits(workload: Workload, { budget }: LoadContext): boolean {
   const { arrivals } = workload;
-  const needed = arrivals?.kind === "closed" ? arrivals.inFlight * MIN_PER_STREAM : maxRequests(workload);
+  const inFlight = arrivals && planOf(arrivals).inFlight;
+  const needed = inFlight === undefined ? maxRequests(workload) : inFlight * MIN_PER_STREAM;
   return budget.left().requests >= needed;
 }
 

@@ -1,8 +1,8 @@
 import { UsageError } from "../../../core/index.ts";
 import type { Dialect } from "../../../dialects/index.ts";
 import { type Limits, TIER_LIMITS } from "../../../target/index.ts";
+import { type Arrivals, kindOf, scheduleOf } from "../../schedule/arrivals.ts";
 import { drawRequest } from "../../schedule/draw-request.ts";
-import { type Arrivals, scheduleOf } from "../../schedule/schedule.ts";
 import type { Workload } from "../../workload/workload.ts";
 import {
   type Applied,
@@ -113,44 +113,22 @@ function plannedBy(workload: Workload, durationOf: DurationOf, seed: number): Pl
   if (arrivals === undefined) {
     throw new UsageError(`${workload.name} is a tier run`, { hint: "Name a workload with arrivals, or a trace." });
   }
-  if (arrivals.kind === "sessions") {
-    throw new UsageError(
-      `${workload.name} consists of sessions, whose turns arrive at times that depend on the responses`,
-      {
-        hint: "Describe the requests by a rate, or replay a trace.",
-      },
-    );
+  const kind = kindOf(arrivals);
+  if (kind.notSimulated !== undefined) {
+    throw new UsageError(`${workload.name} ${kind.notSimulated}`, {
+      hint: "Describe the requests by a rate, or replay a trace.",
+    });
   }
-  const entries = arrivals.kind === "replay" ? arrivals.entries : undefined;
+  const entries = kind.trace?.entries(arrivals);
   let drawn = 0;
   const durationUs = () => durationOf(drawRequest({ mix, entries, seed }, drawn++)) * 1_000;
-  if (arrivals.kind === "closed") return closedLoop(arrivals, durationUs);
+  if (kind.simulate !== undefined) return kind.simulate(arrivals, durationUs, MAX_ARRIVALS);
   const schedule = scheduleOf(arrivals, seed);
   const planned: PlannedRequest[] = [];
   for (let atUs = schedule.next(); atUs !== undefined && planned.length < MAX_ARRIVALS; atUs = schedule.next()) {
     planned.push({ atUs, durationUs: durationUs() });
   }
   return planned;
-}
-
-/** A closed loop as it would run without limits: the next request of a client follows the end of the last. */
-function closedLoop(
-  { inFlight, requests, durationS, rampS = 1 }: Extract<Arrivals, { kind: "closed" }>,
-  durationUs: () => number,
-): PlannedRequest[] {
-  const endUs = durationS === undefined ? Number.POSITIVE_INFINITY : durationS * 1_000_000;
-  const max = Math.min(MAX_ARRIVALS, requests ?? MAX_ARRIVALS);
-  const share = Math.ceil(max / inFlight);
-  const planned: PlannedRequest[] = [];
-  for (let client = 0; client < inFlight; client++) {
-    let atUs = (client * rampS * 1_000_000) / inFlight;
-    for (let sent = 0; sent < share && atUs < endUs && planned.length < max; sent++) {
-      const request = { atUs, durationUs: durationUs() };
-      planned.push(request);
-      atUs += Math.max(1, request.durationUs);
-    }
-  }
-  return planned.sort((a, b) => a.atUs - b.atUs);
 }
 
 function spanOf(arrivals: Arrivals | undefined, lastS: number): number {

@@ -1,0 +1,75 @@
+import type * as z from "zod";
+import type { PlannedSpan } from "../external/phase-plan.ts";
+import type { Schedule, TraceEntry } from "./schedule.ts";
+
+/** What a plan amounts to, for the dry run and for bounds. */
+export interface PlannedTotals {
+  /** Number of requests; an estimate for Poisson arrivals, `undefined` if only time ends a closed loop. */
+  readonly requests: number | undefined;
+  /** If there may be more than `requests`, because their number is random. */
+  readonly maxRequests?: number;
+  readonly durationS: number | undefined;
+  readonly peakPerS: number | undefined;
+  /** Only a closed loop has a fixed number in flight. */
+  readonly inFlight?: number;
+}
+
+/** Mean tokens of a request. */
+export interface MeanTokens {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+/** Microseconds from the start of the plan. */
+interface SimulatedRequest {
+  readonly atUs: number;
+  readonly durationUs: number;
+}
+
+/** A kind of load for an engine that executes a fixed schedule. */
+interface FixedForm<Arrivals> {
+  spans(arrivals: Arrivals): PlannedSpan[];
+  /** Remark on a random schedule, which k6 sends evenly. */
+  readonly evenly?: string;
+}
+
+/**
+ * Everything that distinguishes one kind of arrivals: how it is written in a workload file, when its requests are due, and what it
+ * amounts to. Everything else asks the table in `arrivals.ts`.
+ */
+export interface ArrivalKind<Written extends z.ZodType, Arrivals extends { readonly kind: string }> {
+  readonly schema: Written;
+  /** What the schema cannot say is wrong. */
+  problem?(written: z.infer<Written>): string | undefined;
+  /** Fills in defaults. @param fileOf resolves the path of a file that the workload names. */
+  resolve(written: z.infer<Written>, fileOf: (name: string) => string): Arrivals;
+  plan(arrivals: Arrivals): PlannedTotals;
+  /** Due times; a closed loop has none. @param seed unless the arrivals have one. */
+  schedule?(arrivals: Arrivals, seed: number): Schedule;
+  /** For k6, or what the load is instead of an open loop: "a closed loop". */
+  readonly fixed: FixedForm<Arrivals> | string;
+  /** Only for uniform load, which `--until` may end at any time. @param durationS the new bound; default: its own. */
+  lasting?(arrivals: Arrivals, durationS: number | undefined): Arrivals;
+  /** If its requests come from a trace instead of the mix. */
+  readonly trace?: {
+    entries(arrivals: Arrivals): readonly TraceEntry[];
+    withEntries(arrivals: Arrivals, entries: readonly TraceEntry[]): Arrivals;
+  };
+  /** Default: those of the mix. */
+  meanTokens?(arrivals: Arrivals, ofMix: MeanTokens): MeanTokens;
+  /** Specifies prompt lengths in tokens, whether or not the mix does. */
+  readonly namesTokens?: true;
+  /** Messages about a mix that it cannot send. */
+  problemOfMix?(mix: readonly { readonly images?: unknown; readonly toolCalls?: unknown }[]): string | undefined;
+  /** Requests without limits in simulated time; default: as scheduled. @param max maximum number of requests. */
+  simulate?(arrivals: Arrivals, durationUs: () => number, max: number): SimulatedRequest[];
+  /** Why the arrivals cannot be simulated, after the name of the workload. */
+  readonly notSimulated?: string;
+}
+
+/** Infers the types of a declaration. */
+export function arrivalKind<Written extends z.ZodType, Arrivals extends { readonly kind: string }>(
+  kind: ArrivalKind<Written, Arrivals>,
+): ArrivalKind<Written, Arrivals> {
+  return kind;
+}

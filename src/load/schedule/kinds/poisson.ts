@@ -1,0 +1,49 @@
+import * as z from "zod";
+import { seededRandom } from "../../../core/index.ts";
+import { arrivalKind } from "../arrival-kind.ts";
+import type { Schedule } from "../schedule.ts";
+import { evenSpan, type Rate } from "./constant.ts";
+import { rate, seconds } from "./written.ts";
+
+/** Standard deviations by which a Poisson schedule may exceed its mean. */
+const SIGMAS = 6;
+
+const schema = z.strictObject({
+  kind: z.literal("poisson"),
+  ratePerS: rate,
+  durationS: seconds,
+  seed: z.int().optional(),
+});
+
+type Poisson = Readonly<z.infer<typeof schema>>;
+
+export const poisson = arrivalKind<typeof schema, Poisson>({
+  schema,
+  resolve: (written) => written,
+  plan({ ratePerS, durationS }) {
+    const requests = Math.ceil(ratePerS * durationS);
+    return { requests, maxRequests: maxPoisson(requests), durationS, peakPerS: ratePerS };
+  },
+  schedule: (arrivals, seed) => poissonSchedule(arrivals, arrivals.seed ?? seed),
+  fixed: {
+    spans: (arrivals) => [evenSpan(arrivals)],
+    evenly: "k6 has no Poisson arrivals: requests are sent evenly",
+  },
+  lasting: (arrivals, durationS = arrivals.durationS) => ({ ...arrivals, durationS }),
+});
+
+export function poissonSchedule({ ratePerS, durationS }: Rate, seed: number): Schedule {
+  const random = seededRandom(seed);
+  let atUs = 0;
+  return {
+    next() {
+      atUs += (-Math.log(1 - random()) * 1_000_000) / ratePerS;
+      return atUs >= durationS * 1_000_000 ? undefined : atUs;
+    },
+  };
+}
+
+/** More arrivals than this do not happen. @param mean number of arrivals. */
+export function maxPoisson(mean: number): number {
+  return Math.ceil(mean + SIGMAS * Math.sqrt(mean) + 1);
+}

@@ -1,0 +1,44 @@
+import * as z from "zod";
+import { arrivalKind } from "../arrival-kind.ts";
+import type { Schedule } from "../schedule.ts";
+import { seconds } from "./written.ts";
+
+const schema = z.strictObject({
+  kind: z.literal("ramp"),
+  fromPerS: z.number().nonnegative(),
+  toPerS: z.number().nonnegative(),
+  durationS: seconds,
+});
+
+type Ramp = Readonly<z.infer<typeof schema>>;
+
+export const ramp = arrivalKind<typeof schema, Ramp>({
+  schema,
+  resolve: (written) => written,
+  plan({ fromPerS, toPerS, durationS }) {
+    const requests = Math.ceil(((fromPerS + toPerS) / 2) * durationS);
+    return { requests, durationS, peakPerS: Math.max(fromPerS, toPerS) };
+  },
+  schedule,
+  fixed: {
+    spans: ({ fromPerS, toPerS, durationS }) => [
+      { arrivals: { kind: "ramp", fromPerS, toPerS, durationMs: durationS * 1_000 }, gapMs: 0 },
+    ],
+  },
+});
+
+/** The rate changes linearly: the n-th arrival is where the integral of the rate reaches n. */
+function schedule({ fromPerS, toPerS, durationS }: Ramp): Schedule {
+  let sent = 0;
+  const slope = (toPerS - fromPerS) / durationS;
+  const total = ((fromPerS + toPerS) / 2) * durationS;
+  return {
+    next() {
+      if (sent >= total - 1e-9) return undefined;
+      const n = sent++;
+      if (Math.abs(slope) < 1e-9) return (n * 1_000_000) / fromPerS;
+      const root = Math.sqrt(Math.max(0, fromPerS * fromPerS + 2 * slope * n));
+      return ((root - fromPerS) / slope) * 1_000_000;
+    },
+  };
+}

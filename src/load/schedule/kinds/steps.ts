@@ -1,0 +1,45 @@
+import * as z from "zod";
+import { arrivalKind } from "../arrival-kind.ts";
+import type { Schedule } from "../schedule.ts";
+import { evenSchedule, evenSpan, type Rate } from "./constant.ts";
+import { rate, seconds } from "./written.ts";
+
+const schema = z.strictObject({
+  kind: z.literal("steps"),
+  steps: z.array(z.strictObject({ ratePerS: rate, durationS: seconds })).min(1),
+});
+
+interface Steps {
+  readonly kind: "steps";
+  readonly steps: readonly Rate[];
+}
+
+export const steps = arrivalKind<typeof schema, Steps>({
+  schema,
+  resolve: (written) => written,
+  plan(arrivals) {
+    const requests = arrivals.steps.reduce((sum, step) => sum + Math.ceil(step.ratePerS * step.durationS), 0);
+    const durationS = arrivals.steps.reduce((sum, step) => sum + step.durationS, 0);
+    return { requests, durationS, peakPerS: Math.max(...arrivals.steps.map(({ ratePerS }) => ratePerS)) };
+  },
+  schedule,
+  fixed: { spans: (arrivals) => arrivals.steps.map(evenSpan) },
+});
+
+function schedule({ steps: plan }: Steps): Schedule {
+  let index = 0;
+  let beginUs = 0;
+  let current = plan[0] && evenSchedule(plan[0]);
+  return {
+    next() {
+      while (current !== undefined) {
+        const atUs = current.next();
+        if (atUs !== undefined) return beginUs + atUs;
+        beginUs += (plan[index]?.durationS ?? 0) * 1_000_000;
+        const step = plan[++index];
+        current = step && evenSchedule(step);
+      }
+      return undefined;
+    },
+  };
+}
