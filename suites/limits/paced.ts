@@ -8,7 +8,7 @@ export const A_WINDOW = "a rate window to be over";
 /** Waits until nothing that was sent on the key's account counts any more. */
 export async function untilQuiet(t: Session, key: Key): Promise<void> {
   const account = accountOfKey(key);
-  await t.wait(Math.max(0, WINDOW_OVER_MS - t.unusedForMs(account)), `the rate window of ${account}`);
+  await t.wait(Math.max(0, WINDOW_OVER_MS - t.sent.unusedForMs(account)), `the rate window of ${account}`);
 }
 
 /** Spreads `perMinute` requests evenly over one minute, after a quiet minute. */

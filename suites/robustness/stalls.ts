@@ -35,9 +35,9 @@ const stalls = defineCheck({
     const ticks: { readonly response: Response; readonly busy: number }[] = [];
     const startedUs = t.nowUs();
     while (t.hasConcurrentChecks && (t.nowUs() - startedUs) / 1_000 < MAX_MS) {
-      const busy = t.inFlight;
+      const busy = t.sent.inFlight;
       const response = await t.send({ endpoint: "models", repeats: false });
-      ticks.push({ response, busy: Math.max(busy, t.inFlight) });
+      ticks.push({ response, busy: Math.max(busy, t.sent.inFlight) });
       await t.wait(intervalMs);
     }
     return { ticks };

@@ -11,6 +11,7 @@ import { type LimitedAccount, type LimitKind, limitedFor } from "../fixtures/lim
 import { type TokenLimitedAccount, tokenLimitedFor } from "../fixtures/token-limited-account.ts";
 import type { Held } from "../response/held-request.ts";
 import type { Response } from "../response/response.ts";
+import type { SentTraffic } from "../traffic/sent-traffic.ts";
 import type { Traffic } from "../traffic/traffic.ts";
 import type { SendDefaults } from "../traffic/traffic-options.ts";
 import { UpstreamProbe } from "../traffic/upstream-probe.ts";
@@ -135,9 +136,9 @@ export class Session {
     return this.#traffic.isQuick;
   }
 
-  /** How long ago something was last sent on an account, ms; infinite if never. */
-  unusedForMs(account: string): number {
-    return this.#traffic.unusedForMs(account);
+  /** What the run has sent. */
+  get sent(): SentTraffic {
+    return this.#traffic.sent;
   }
 
   /** A new account whose limits can be raised; the check must declare the need (`upgrade`). */
@@ -168,11 +169,6 @@ export class Session {
   /** Requests of a series that are sent together, so that slow replies do not delay the run; 1 if replies are immediate. */
   get parallelFactor(): number {
     return Math.round(this.#traffic.replyTimes.parallelFactor);
-  }
-
-  /** Requests of this run in flight at the moment, on all accounts. */
-  get inFlight(): number {
-    return this.#traffic.inFlight;
   }
 
   /** For background checks: whether the others are still running. */

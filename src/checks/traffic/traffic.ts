@@ -11,7 +11,6 @@ import { GatewayWatch } from "../gateway/gateway-watch.ts";
 import { ResponsePacker } from "../response/body-readings.ts";
 import { ControlRequests } from "../response/control-requests.ts";
 import { type Attempt, type Held, heldRequest } from "../response/held-request.ts";
-import { outputTokensOf } from "../response/output-tokens.ts";
 import { ReadingCache } from "../response/reading-cache.ts";
 import { readingRules } from "../response/reading-rules.ts";
 import { type ReadingRules, Response } from "../response/response.ts";
@@ -20,6 +19,7 @@ import { KeyTurns } from "./key-turns.ts";
 import { MIN_REPORTED_WAIT_MS, Pacing } from "./pacing.ts";
 import { ReplyTimes } from "./reply-times.ts";
 import { accountOf, endpointOf, requestInfoOf, withDefaultKey } from "./request-defaults.ts";
+import { SentTraffic } from "./sent-traffic.ts";
 import { ServerErrors } from "./server-errors.ts";
 import { QUICK_DEADLINE_MS, TimeoutPolicy } from "./timeout-policy.ts";
 import type { SendDefaults, TrafficOptions, Wait } from "./traffic-options.ts";
@@ -28,14 +28,6 @@ import type { SendDefaults, TrafficOptions, Wait } from "./traffic-options.ts";
 const REPEATS = 2;
 /** Maximum number of repetitions after outages. */
 const MAX_OUTAGES = 3;
-
-interface SentTraffic {
-  requests: number;
-  /** Served inference requests, which may have been billed. */
-  charged: number;
-  /** As counted by the gateway, otherwise estimated. */
-  outputTokens: number;
-}
 
 /** Everything that a conformance run sends, in one place: pacing, ambient denials, stale connections, bookkeeping. */
 export class Traffic implements AsyncDisposable {
@@ -48,7 +40,6 @@ export class Traffic implements AsyncDisposable {
   readonly scenarios = new ScenarioRuns();
   readonly replyTimes = new ReplyTimes();
   readonly #pacing: Pacing;
-  #inFlight = 0;
   readonly #controls = new ControlRequests(() => this.#monotonicMs());
   readonly serverErrors = new ServerErrors(
     (...request) => this.#throttledOnce(...request),
@@ -60,7 +51,6 @@ export class Traffic implements AsyncDisposable {
   /** The rules, with a cache of this run. */
   readonly #reading: ReadingRules & { readonly cache: ReadingCache };
   readonly #onWait: ((wait: Wait) => void) | undefined;
-  readonly #inFlightOfLoad: () => number;
   readonly #runTag: string;
   readonly fixtures: Fixtures;
   readonly keys: KeyAcceptance;
@@ -68,9 +58,7 @@ export class Traffic implements AsyncDisposable {
   readonly loadFollows: boolean;
   readonly isQuick: boolean;
   readonly budget: RequestBudget;
-  /** What this instance has sent. The budget may cover more. */
-  readonly sent: SentTraffic = { requests: 0, charged: 0, outputTokens: 0 };
-  readonly #lastUsedMs = new Map<string, number>();
+  readonly sent: SentTraffic;
   #nonces = 0;
 
   constructor(options: TrafficOptions) {
@@ -100,7 +88,7 @@ export class Traffic implements AsyncDisposable {
     });
     this.#onResponse = options.onResponse;
     this.#onWait = options.onWait;
-    this.#inFlightOfLoad = options.inFlightOfLoad ?? (() => 0);
+    this.sent = new SentTraffic({ budget: options.budget, nowMs, inFlightOfLoad: options.inFlightOfLoad ?? (() => 0) });
     this.#runTag = Math.floor(this.random() * 0xffffff)
       .toString(16)
       .padStart(6, "0");
@@ -130,16 +118,6 @@ export class Traffic implements AsyncDisposable {
   /** Selects from the gateway's list the models that the target file does not name. */
   async fillModels(listed: readonly string[]): Promise<void> {
     await this.fixtures.fillModels(listed, `gauntlet-no-such-model-${this.#runTag}`);
-  }
-
-  /** How long ago something was last sent on an account, including earlier rounds, ms; infinite if never. */
-  unusedForMs(account: string): number {
-    return this.#monotonicMs() - (this.#lastUsedMs.get(account) ?? Number.NEGATIVE_INFINITY);
-  }
-
-  /** Requests in flight on all accounts, including load. */
-  get inFlight(): number {
-    return this.#inFlight + this.#inFlightOfLoad();
   }
 
   /** Starts another round of the same checks: resets scenarios, control requests and the traffic that invariants judge. */
@@ -227,11 +205,9 @@ export class Traffic implements AsyncDisposable {
     const nonce = this.nonce();
     const prompt = request.prompt ?? `Please repeat: ${nonce}`;
     const { keyName, ...built } = buildRequest(this.target, { ...request, mode }, endpoint, prompt);
-    this.budget.start(defaults.share);
-    this.sent.requests++;
+    this.sent.spend(defaults.share);
     const account = accountOf(request);
-    this.#lastUsedMs.set(account, this.#monotonicMs());
-    this.#inFlight++;
+    this.sent.started(account);
     const requested = requestInfoOf(request, { endpoint, mode, intent, account, nonce, repeats }, this.target);
     const isPlain =
       model !== undefined && model === modelIdOf(this.target, {}, endpoint) && requested.nonce !== undefined;
@@ -244,13 +220,13 @@ export class Traffic implements AsyncDisposable {
       },
     );
     const done = live.done.then((exchange) => {
-      this.#inFlight--;
+      this.sent.ended();
       const response = new Response(exchange, requested, this.#reading);
       this.responses.push(response);
       this.watch.ended(live, response, isPlain);
       if (isPlain) this.replyTimes.note(response);
       if (response.admitted) this.watch.recovery.noteServed(response);
-      this.#count(response);
+      this.sent.count(response);
       this.#onResponse?.(response);
       // Packed immediately: objects that live for some seconds are the worst case for a garbage collector.
       const { isHeld } = response.pack(this.#packer);
@@ -268,8 +244,7 @@ export class Traffic implements AsyncDisposable {
     const throttle = await this.#pacing.enter(accountOf(request), by);
     try {
       const { keyName: _, ...built } = buildRequest(this.target, { ...request, mode }, endpoint, "ping");
-      this.budget.start(share);
-      this.sent.requests++;
+      this.sent.spend(share);
       return await expectContinue(built, QUICK_DEADLINE_MS);
     } finally {
       throttle.leave();
@@ -286,14 +261,6 @@ export class Traffic implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.watch[Symbol.dispose]();
     await this.recorder[Symbol.asyncDispose]();
-  }
-
-  #count(response: Response): void {
-    const outputTokens = outputTokensOf(response);
-    const { status, requested } = response;
-    this.budget.note(outputTokens);
-    this.sent.outputTokens += outputTokens;
-    if (status !== undefined && status < 300 && requested.endpoint !== "models") this.sent.charged++;
   }
 
   /** Time base of the exchanges, ms. */

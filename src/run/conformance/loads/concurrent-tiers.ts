@@ -96,7 +96,7 @@ export class TierRuns {
       return runTiers({ ...this.#options, target, unusedForMs: () => Number.POSITIVE_INFINITY });
     }
     if (interruption.signal.aborted) return undefined;
-    const unusedForMs = (account: string) => traffic.unusedForMs(account);
+    const unusedForMs = (account: string) => traffic.sent.unusedForMs(account);
     return runTiers({ ...this.#options, target: traffic.target, unusedForMs });
   }
 
