@@ -40,7 +40,7 @@ export {
 export { shareValidity } from "./shards/share-validity.ts";
 export { accountOf } from "./tier/account-of.ts";
 export { runTier } from "./tier/run-tier.ts";
-export type { TierLength } from "./tier/tier-cost.ts";
+export type { TierLength } from "./tier/tier-phase.ts";
 export { costOf } from "./workload/cost.ts";
 export { servedWorkload } from "./workload/served-workload.ts";
 export { DEFAULT_ALLOW, loadWorkload, shortClass, type Workload, workloadJsonSchema } from "./workload/workload.ts";

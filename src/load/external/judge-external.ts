@@ -1,25 +1,22 @@
 import type { Observation } from "../../judging/index.ts";
-import { isRateDenial, mayCountDenied, waitsOf } from "../../limits/index.ts";
+import { mayCountDenied, waitsOf } from "../../limits/index.ts";
 import type { Finding, JudgedPhase, JudgedRun, LoadGenerator, LoadInstance } from "../../record/index.ts";
 import type { Limits, Target } from "../../target/index.ts";
 import { judgeReplies } from "../analysis/judge-replies.ts";
 import { endedByThreshold, judgeStop, judgeTotals, TOTALS_QUESTIONS } from "../analysis/judge-totals.ts";
-import { judgeWaits, RATE_WAITS } from "../analysis/judge-waits.ts";
 import { phaseRecord } from "../measure/phase-record.ts";
 import { runRecord } from "../measure/run-record.ts";
 import type { LoadStop } from "../send/load-guard.ts";
 import type { RanLoad } from "../send/run-workload.ts";
-import { judgeConcurrencyLimit, judgeConcurrencyRelease } from "../tier/at-concurrency-limit.ts";
-import { judgeAtTheLimit } from "../tier/at-rate-limit.ts";
+import { RARE } from "../tier/judge/judge-common.ts";
 import { judgeDenials } from "../tier/judge/judge-denials.ts";
-import { judgeGrowth, judgeSlowdown } from "../tier/judge/judge-latency.ts";
 import { judgeAdmission, judgeService } from "../tier/judge/judge-service.ts";
 import { NO_STALLS } from "../tier/judge/own-stalls.ts";
 import { retryFigures } from "../tier/judge/retry-figures.ts";
-import { judgeOverTheLimit, OVER_THE_LIMIT } from "../tier/over-rate-limit.ts";
-import { questionsOf } from "../tier/questions.ts";
-import { judgeOwnClients, judgeRecovery, type RecoveryScript } from "../tier/recovery.ts";
-import { RARE } from "../tier/run-tier.ts";
+import { OVER_THE_LIMIT } from "../tier/over-rate-limit.ts";
+import { judgeOwnClients, type RecoveryScript } from "../tier/recovery.ts";
+import type { TierPhase } from "../tier/tier-phase.ts";
+import { TIER_PHASES } from "../tier/tier-phases.ts";
 import type { Workload } from "../workload/workload.ts";
 import { clientsOf } from "./clients-of.ts";
 import { fillTally, lastEndUs } from "./fill-tally.ts";
@@ -53,6 +50,10 @@ interface TierJudged {
   readonly script: RecoveryScript;
 }
 
+function phaseOf(name: string): TierPhase | undefined {
+  return TIER_PHASES.find((phase) => phase.name === name);
+}
+
 /** Judges a phase of a tier run as if we had sent it. */
 function judgeTierPhase(
   name: string,
@@ -60,15 +61,14 @@ function judgeTierPhase(
   { observations, plan, target }: ExternalRun,
   { limits, script }: TierJudged,
 ): Finding[] {
+  const fixed = phaseOf(name)?.fixed;
+  // Pauses of another engine are not measured. A pause as long as a slowdown makes the engine late, which shows in its lag.
+  const latency = { all: observations, heldUp: NO_STALLS, originUs: 0 };
+  const judged = { all: observations, limits, script, latency };
   return [
     ...judgeAdmission(own),
-    ...judgePhase(name, own, observations, limits),
-    ...(name === "recovery"
-      ? [
-          ...judgeRecovery(own, observations, script, limits.inFlight),
-          ...judgeWaits(script.waits, { ...RATE_WAITS, denials: observations.filter(isRateDenial) }),
-        ]
-      : []),
+    ...((own.length > 0 && fixed?.judge?.(own, judged)) || []),
+    ...(fixed?.judgeClients?.(own, judged) ?? []),
     ...judgeDenials(own, target as Target),
     ...serviceOf(own, observations, name === plan.phases.at(-1)?.name),
   ];
@@ -112,7 +112,7 @@ export function judgeExternal(run: ExternalRun): RanLoad {
       peakInFlight,
       connections: 0,
       findings: [...(name === last ? judgeStop(run.stop) : []), ...findings, ...rules],
-      questions: limits === null ? TOTALS_QUESTIONS : questionsOf(name, false),
+      questions: limits === null ? TOTALS_QUESTIONS : (phaseOf(name)?.questions ?? []),
     });
   });
   const ofWorkload =
@@ -164,17 +164,6 @@ function serviceOf(own: readonly Observation[], all: readonly Observation[], isL
 
 function isRetried(group: LoadPlan["groups"][number], phase: string, role: string): boolean {
   return group.retryAfter !== "none" && group.phase === phase && group.role === role;
-}
-
-function judgePhase(name: string, own: readonly Observation[], all: readonly Observation[], limits: Limits): Finding[] {
-  if (own.length === 0) return [];
-  if (name === "at-concurrency-limit") return judgeConcurrencyLimit(own, { all, limit: limits.inFlight, still: [] });
-  if (name === "concurrency-release") return judgeConcurrencyRelease(own, { all, limit: limits.inFlight });
-  // Pauses of another engine are not measured. A pause as long as a slowdown makes the engine late, which shows in its lag.
-  const slowdown = judgeSlowdown(own, { all, heldUp: NO_STALLS, originUs: 0 });
-  if (name === "at-rate-limit") return [...judgeAtTheLimit(own, all, limits), ...judgeGrowth(own), ...slowdown];
-  if (name === OVER_THE_LIMIT) return [...judgeOverTheLimit(own, limits, false), ...slowdown];
-  return name === "recovery" ? slowdown : [];
 }
 
 /** What is missing from the run, as text. */

@@ -1,7 +1,7 @@
 import type { JudgedPhase } from "../../record/index.ts";
 import type { Calibration } from "../calibration/calibrate.ts";
 import type { LoadProgress } from "../measure/progress.ts";
-import type { TierLength } from "../tier/tier-cost.ts";
+import type { TierLength } from "../tier/tier-phase.ts";
 import type { LoadContext } from "./run-workload.ts";
 
 /** k6 on this machine. */

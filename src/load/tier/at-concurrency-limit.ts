@@ -43,11 +43,15 @@ const MAX_WAIT_MS = 12_000;
 /** Maximum number of concurrent retries; never more than half of the limit. */
 const RETURN_AT_ONCE = 8;
 
-/** Maximum number of requests of the phases at the concurrency limit. */
-export function concurrencyRequests(limit: number): number {
+/** Maximum number of requests that fill the limit. */
+export function fillRequests(limit: number): number {
   const extras = 8 * (EXTRA_ROUNDS + 1);
-  const wave = limit + extraOf(limit) + extras + Math.min(WAITS, extraOf(limit) + extras);
-  return wave + backgroundOf(limit) + BUSY * BUSY_ROUNDS + LEAVING + 4 + limit;
+  return limit + extraOf(limit) + extras + Math.min(WAITS, extraOf(limit) + extras);
+}
+
+/** Maximum number of requests that test whether capacity is released. */
+export function releaseRequests(limit: number): number {
+  return backgroundOf(limit) + BUSY * BUSY_ROUNDS + LEAVING + 4 + limit;
 }
 
 /**
