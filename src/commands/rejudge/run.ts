@@ -1,5 +1,5 @@
 import { describeExitCode, reasonLines } from "../../../reports/index.ts";
-import { type Check, instancesOf, mergeRounds, Response, recordedRules, resultOf, thaw } from "../../checks/index.ts";
+import { type Check, instancesOf, mergeRounds, Response, resultOf, thaw } from "../../checks/index.ts";
 import { UsageError } from "../../core/index.ts";
 import { causesOf } from "../../judging/index.ts";
 import { decide } from "../../policy/index.ts";
@@ -82,7 +82,7 @@ function rejudgeChecks(
   checks: readonly Check[],
   dir: string,
 ): CheckResult[] {
-  const rules = recordedRules(record);
+  const rules = record.target.reading;
   const responses = new Map(
     exchanges
       .filter(isExchangeLine)
