@@ -91,7 +91,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   "reference-gateway": { holds: "a gateway in its own right, its mutations and valid variants", imports: ["core"] },
   history: {
     holds: "runs kept in one SQLite file, trends of their metrics, change points",
-    imports: ["compare", "core", "policy", "record", "reference-gateway"],
+    imports: ["core", "policy", "record", "reference-gateway"],
   },
   "client-conformance": {
     holds: "scripted gateways, and judging the client program that meets them",

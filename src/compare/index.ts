@@ -3,4 +3,3 @@ export { compareStored, type StoredSide } from "./compare-stored.ts";
 export { countsOf } from "./counts.ts";
 export type { Behaviour, ComparedResponse } from "./drift.ts";
 export type { Block } from "./judge-metrics.ts";
-export { deviation, mean, quantile } from "./paired.ts";

@@ -1,16 +1,7 @@
+import { deviation, mean } from "../core/index.ts";
 import type { ComparedMetric } from "../record/index.ts";
 import { COMPARED_COUNTS, type ComparedCounts, countsOf } from "./counts.ts";
-import {
-  detectableChange,
-  deviation,
-  holm,
-  mean,
-  minPairsFor,
-  newcombe,
-  pairedInterval,
-  pairsNeeded,
-  signFlipP,
-} from "./paired.ts";
+import { detectableChange, holm, minPairsFor, newcombe, pairedInterval, pairsNeeded, signFlipP } from "./paired.ts";
 import { adjustForLengths, TOKENS_PER_REPLY } from "./reply-lengths.ts";
 
 /** The parts of one side's traffic block that are compared. */

@@ -1,4 +1,4 @@
-import { seededRandom } from "../core/index.ts";
+import { seededRandom, shuffled } from "../core/index.ts";
 
 /** Blocks of one round: both builds, and the first one again as the control. */
 export type BlockName = "A" | "B" | "A'";
@@ -21,14 +21,4 @@ export function roundOrders(rounds: number, seed: number): (readonly BlockName[]
   const orders: (readonly BlockName[])[] = [];
   while (orders.length < rounds) orders.push(...shuffled(ORDERS, random));
   return orders.slice(0, rounds);
-}
-
-function shuffled<T>(items: readonly T[], random: () => number): T[] {
-  const copy = [...items];
-  for (let last = copy.length - 1; last > 0; last--) {
-    const other = Math.floor(random() * (last + 1));
-    const [x, y] = [copy[last], copy[other]];
-    if (x !== undefined && y !== undefined) [copy[last], copy[other]] = [y, x];
-  }
-  return copy;
 }

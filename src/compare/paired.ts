@@ -1,20 +1,10 @@
-import { type Interval, type Random, seededRandom, tQuantile, wilson } from "../core/index.ts";
+import { deviation, type Interval, mean, quantile, resamples, seededRandom, tQuantile, wilson } from "../core/index.ts";
 
 /** Resamples; enough that the error of an interval's end is far below its width. */
 const RESAMPLES = 10_000;
 /** Up to this many pairs, every assignment of signs is tried; above it, `RESAMPLES` are drawn. */
 const MAX_EXACT = 16;
 const DRAWN_FLIPS = 100_000;
-
-export function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
-}
-
-/** Standard deviation of a sample (n - 1). */
-export function deviation(values: readonly number[]): number {
-  const middle = mean(values);
-  return Math.sqrt(values.reduce((sum, value) => sum + (value - middle) ** 2, 0) / (values.length - 1));
-}
 
 /**
  * Interval of the mean of paired differences, by resampling whole pairs: requests in one block are not independent observations,
@@ -31,10 +21,9 @@ export function pairedInterval(
   const middle = mean(differences);
   const error = deviation(differences) / Math.sqrt(count);
   if (!(error > 0)) return { low: middle, high: middle };
-  const random = seededRandom(seed);
   const pivots: number[] = [];
-  for (let round = 0; round < RESAMPLES; round++) {
-    const pivot = resampledPivot(differences, middle, random);
+  for (const drawn of resamples(count, RESAMPLES, seededRandom(seed))) {
+    const pivot = pivotOf(drawn, differences, middle);
     if (Number.isFinite(pivot)) pivots.push(pivot);
   }
   pivots.sort((a, b) => a - b);
@@ -43,12 +32,12 @@ export function pairedInterval(
 }
 
 /** Distance of a resample's mean in units of its standard error. */
-function resampledPivot(differences: readonly number[], middle: number, random: Random): number {
-  const count = differences.length;
+function pivotOf(drawn: Uint32Array, differences: readonly number[], middle: number): number {
+  const count = drawn.length;
   let sum = 0;
   let squares = 0;
-  for (let draw = 0; draw < count; draw++) {
-    const value = (differences[Math.floor(random() * count)] ?? 0) - middle;
+  for (const index of drawn) {
+    const value = (differences[index] ?? 0) - middle;
     sum += value;
     squares += value * value;
   }
@@ -56,15 +45,6 @@ function resampledPivot(differences: readonly number[], middle: number, random: 
   const variance = (squares - count * average * average) / (count - 1);
   // All draws are the same pair: without any spread, this resample is ignored.
   return variance > 1e-24 ? average / Math.sqrt(variance / count) : Number.NaN;
-}
-
-/** Linear between order statistics (type 7, as in R and NumPy). */
-export function quantile(sorted: readonly number[], share: number): number {
-  const place = (sorted.length - 1) * share;
-  const below = Math.floor(place);
-  const low = sorted[below] ?? Number.NaN;
-  const high = sorted[Math.min(below + 1, sorted.length - 1)] ?? Number.NaN;
-  return low + (high - low) * (place - below);
 }
 
 /**

@@ -26,6 +26,7 @@ export { NAME, VERSION } from "./process/version.ts";
 export { median, rankCorrelation } from "./series.ts";
 export { seriesName } from "./series-name.ts";
 export { type Random, seededRandom } from "./statistics/random.ts";
+export { deviation, mean, quantile, resamples, shuffled } from "./statistics/sample.ts";
 export { incompleteBeta, normalCumulative, tCumulative, tQuantile } from "./statistics/student-t.ts";
 export { MIN_BLOCKS, NORMAL_DEVIATIONS, shareInflation, sumSpread } from "./statistics/sum-spread.ts";
 export { type Interval, wilson } from "./statistics/wilson.ts";

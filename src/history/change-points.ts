@@ -1,5 +1,4 @@
-import { deviation, mean } from "../compare/index.ts";
-import { seededRandom, tCumulative, tQuantile } from "../core/index.ts";
+import { deviation, mean, seededRandom, shuffled, tCumulative, tQuantile } from "../core/index.ts";
 
 /** Minimum number of values in a judged series, and on each side of a change: with fewer, chance looks like a change. */
 export const MIN_RUNS = 8;
@@ -118,18 +117,13 @@ function largestSplit(values: readonly number[]): Split {
 /** How often values in random order have a split at least as large. */
 function permutationP(values: readonly number[], t: number): number {
   const random = seededRandom(SEED);
-  const shuffled = [...values];
+  let arranged = values;
   // Sums in a different order differ in their last bits.
   const bar = Number.isFinite(t) ? t * (1 - 1e-9) : t;
   let extreme = 1;
   for (let round = 0; round < PERMUTATIONS; round++) {
-    for (let index = shuffled.length - 1; index > 0; index--) {
-      const other = Math.floor(random() * (index + 1));
-      const value = shuffled[index] ?? 0;
-      shuffled[index] = shuffled[other] ?? 0;
-      shuffled[other] = value;
-    }
-    if (largestSplit(shuffled).t >= bar) extreme++;
+    arranged = shuffled(arranged, random);
+    if (largestSplit(arranged).t >= bar) extreme++;
   }
   return extreme / (PERMUTATIONS + 1);
 }

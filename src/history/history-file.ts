@@ -8,7 +8,7 @@ import { type Measured, measuredBy } from "./measured.ts";
 
 /** "GgHi", so that another program's file is not mistaken for ours. */
 const APPLICATION_ID = 0x47674869;
-const FORMAT = 2;
+const FORMAT = 1;
 /** Jobs on one machine may write to one file at the same time. */
 const BUSY_MS = 5_000;
 
@@ -178,7 +178,7 @@ function prepare(db: SqliteConnection, name: string): void {
     throw new UsageError(`${name} is not a history of runs`, { hint: "Name another file with --db." });
   else if (format !== FORMAT)
     throw new UsageError(
-      `${name} has format ${format}, written by ${format > FORMAT ? "a newer" : "an older"} version; this version reads format ${FORMAT}`,
+      `${name} has format ${format}, written by another version; this version reads format ${FORMAT}`,
       { hint: "Use the version that wrote it, or name another file with --db and import the folders of the runs." },
     );
 }

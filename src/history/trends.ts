@@ -1,5 +1,4 @@
-import { quantile } from "../compare/index.ts";
-import { groupBy } from "../core/index.ts";
+import { groupBy, quantile } from "../core/index.ts";
 import { directionOf } from "../policy/index.ts";
 import { type Change, changesOf, detectableStep, MIN_RUNS, MIN_SIDE } from "./change-points.ts";
 import type { StoredRun } from "./history-file.ts";

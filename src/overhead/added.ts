@@ -1,4 +1,4 @@
-import { normalCumulative, type Random, seededRandom, tQuantile } from "../core/index.ts";
+import { normalCumulative, type Random, resamples, seededRandom, tQuantile } from "../core/index.ts";
 import type { Added, AddedDifference } from "../record/index.ts";
 
 /** One round: times of both arms, microseconds. A round in which either arm has no times is ignored. */
@@ -60,14 +60,13 @@ function resample(direct: Pooled, through: Pooled, random: Random): readonly Flo
   const resampled = QUANTILES.map(() => new Float64Array(RESAMPLES));
   const count = direct.sizes.length;
   const weights = new Float64Array(count);
-  for (let draw = 0; draw < RESAMPLES; draw++) {
+  let draw = 0;
+  for (const drawn of resamples(count, RESAMPLES, random)) {
     weights.fill(0);
-    for (let pick = 0; pick < count; pick++) {
-      const round = Math.floor(random() * count);
-      weights[round] = (weights[round] ?? 0) + 1;
-    }
-    const drawn = difference(direct, through, weights);
-    for (const [index, sorted] of resampled.entries()) sorted[draw] = drawn[index] ?? 0;
+    for (const round of drawn) weights[round] = (weights[round] ?? 0) + 1;
+    const values = difference(direct, through, weights);
+    for (const [index, sorted] of resampled.entries()) sorted[draw] = values[index] ?? 0;
+    draw++;
   }
   return resampled.map((values) => values.sort());
 }

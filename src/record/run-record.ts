@@ -77,8 +77,6 @@ export const runRecordSchema = z
               status: z.int(),
               words: z.array(z.string()).optional(),
               messages: z.array(z.union([z.string(), z.strictObject({ pattern: z.string() })])).optional(),
-              /** A single text, as written by earlier builds. */
-              message: z.string().optional(),
             }),
           )
           .optional(),

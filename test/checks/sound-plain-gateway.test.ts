@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { recordedRules } from "../../src/checks/index.ts";
 import { conformTo, httpServer, targetOf } from "../support/judge.ts";
 
 interface Body {
@@ -81,17 +80,4 @@ test("a model that shortens, a paged list and one failed request cause no findin
     "not-applicable",
     "pass",
   ]);
-});
-
-test("a run of an earlier build is read with the single text of its denials", () => {
-  const reading = {
-    reasonHeader: "x-service-error-code",
-    actionHeader: "x-service-action",
-    denials: [{ reason: "key_revoked", status: 403, message: "disabled" }],
-  };
-  expect(
-    recordedRules({ target: { name: "t", baseUrl: "http://127.0.0.1", source: "t.yaml", reading } }),
-  ).toMatchObject({
-    denials: [{ reason: "key_revoked", status: 403, messages: ["disabled"] }],
-  });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { roundOrders } from "../../src/compare/pair-order.ts";
-import { deviation, holm, minPairsFor, newcombe, pairedInterval, signFlipP } from "../../src/compare/paired.ts";
+import { holm, minPairsFor, newcombe, pairedInterval, signFlipP } from "../../src/compare/paired.ts";
+import { deviation } from "../../src/core/index.ts";
 import { tQuantile } from "../../src/core/statistics/student-t.ts";
 import { GOLDEN } from "./golden.ts";
 

@@ -1,13 +1,5 @@
 import { CHECKS } from "../../../suites/index.ts";
-import {
-  instancesOf,
-  type RequestInfo,
-  Response,
-  recordedRules,
-  runChecks,
-  select,
-  Traffic,
-} from "../../checks/index.ts";
+import { instancesOf, type RequestInfo, Response, runChecks, select, Traffic } from "../../checks/index.ts";
 import type { Behaviour, ComparedResponse, StoredSide } from "../../compare/index.ts";
 import { isObject } from "../../core/index.ts";
 import type { Exchange } from "../../http/recorder/index.ts";
@@ -65,7 +57,7 @@ const INVARIANTS: ReadonlySet<string> = new Set(
 /** A stored run with the shape of its responses. */
 export function storedSide(folder: string): StoredSide {
   const { record, exchanges } = readRun(folder);
-  const rules = recordedRules(record);
+  const rules = record.target.reading;
   const responses = new Map<string, ComparedResponse>();
   for (const { requested, exchange } of exchanges as { requested: RequestInfo; exchange: Exchange }[]) {
     const observation = comparedOf(new Response(exchange, requested, rules));

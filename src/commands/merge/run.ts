@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { recordedRules } from "../../checks/index.ts";
 import { GauntletError, messageOf, UsageError } from "../../core/index.ts";
 import { Redactor } from "../../http/recorder/index.ts";
 import {
@@ -52,7 +51,7 @@ export async function merge({ dirs, out }: MergeOptions, onProgress: OnProgress)
   });
   const samples = shards.flatMap(({ dir }) => samplesOf(dir));
   for (const sample of samples) folder.exchange(sample);
-  const section = await judgeLoad({ runs: [run] }, samples, recordedRules(head));
+  const section = await judgeLoad({ runs: [run] }, samples, head.target.reading);
   const record = composeFrom({
     head,
     qualifiers,

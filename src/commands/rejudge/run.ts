@@ -1,14 +1,5 @@
 import { describeExitCode, reasonLines } from "../../../reports/index.ts";
-import {
-  type Check,
-  instancesOf,
-  mergeRounds,
-  ReadingCache,
-  Response,
-  recordedRules,
-  resultOf,
-  thaw,
-} from "../../checks/index.ts";
+import { type Check, instancesOf, mergeRounds, ReadingCache, Response, resultOf, thaw } from "../../checks/index.ts";
 import { type ClientRun, judgeScenario, SCENARIOS } from "../../client-conformance/index.ts";
 import { isObject, UsageError } from "../../core/index.ts";
 import { causesOf } from "../../judging/index.ts";
@@ -91,7 +82,7 @@ function rejudgeChecks(
   checks: readonly Check[],
   dir: string,
 ): CheckResult[] {
-  const reading = { ...recordedRules(record), cache: new ReadingCache() };
+  const reading = { ...record.target.reading, cache: new ReadingCache() };
   const responses = new Map(
     exchanges
       .filter(isExchangeLine)

@@ -127,8 +127,7 @@ const largeBodies = defineCheck({
     while (isLost(response) && lost.push(response) < ATTEMPTS) response = await t.send(request);
     return { control, response, lost };
   },
-  // Runs recorded by earlier builds have no `lost`.
-  judge({ control, response, lost = [] }, verdict) {
+  judge({ control, response, lost }, verdict) {
     verdict.assumeGood(control);
     verdict.observe("SPEND-14", { response: response.summary, ms: Math.round(response.durationMs) }, { in: response });
     if (response.status === undefined && lost.length < ATTEMPTS)
