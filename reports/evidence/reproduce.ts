@@ -10,10 +10,10 @@ export function rerunOf(record: RunRecord, id: string): string {
   return ["gauntlet", ...what, ...target, ...embeddedSwitches(record), "--seed", String(record.seed)].join(" ");
 }
 
-/** The command that explains a check; a load check is explained by its requirement. */
-export function explainOf({ check, suite, violated, requirements }: CheckResult): string {
-  const id = suite === "load" ? (violated[0] ?? requirements[0] ?? check) : check;
-  return `gauntlet explain ${shellWord(id)}`;
+/** The command that explains a check; a load check is explained by its requirement, and without one by nothing. */
+export function explainOf({ check, suite, violated, requirements }: CheckResult): string | undefined {
+  const id = suite === "load" ? (violated[0] ?? requirements[0]) : check;
+  return id === undefined ? undefined : `gauntlet explain ${shellWord(id)}`;
 }
 
 /** The command that repeats the scenario. */

@@ -153,6 +153,7 @@ export function Again({ record, check, evidence }: AgainProps) {
   const id = evidence === undefined ? undefined : requestIdOf(evidence);
   // The gateway that ran a script for a client no longer exists.
   const isGone = evidence === undefined || sideOf(record) === "client";
+  const explanation = explainOf(check);
   const command = isGone ? undefined : curlLine(evidence, keyVariables(record.configuration.value));
   return (
     <div class="again">
@@ -169,8 +170,8 @@ export function Again({ record, check, evidence }: AgainProps) {
           )}
         </p>
       )}
-      <h4>Explain it, or run just this again</h4>
-      <Copyable text={visible(explainOf(check))} label="Command that explains it" />
+      <h4>{explanation === undefined ? "Run just this again" : "Explain it, or run just this again"}</h4>
+      {explanation === undefined ? null : <Copyable text={visible(explanation)} label="Command that explains it" />}
       <Copyable text={visible(rerunOf(record, check.id))} label="Command that runs just this again" />
       {command === undefined ? null : (
         <>

@@ -149,7 +149,7 @@ function describe(issue: Issue): string {
     case "too_small":
       return issue.minimum === 1 && issue.origin === "string"
         ? "must not be empty"
-        : `must be at least ${issue.inclusive === false ? "more than " : ""}${issue.minimum}`;
+        : `must be ${issue.inclusive === false ? "more than" : "at least"} ${issue.minimum}`;
     default:
       return issue.message;
   }
