@@ -34,15 +34,9 @@ interface FixedForm<Arrivals> {
 }
 
 /**
- * Everything that distinguishes one kind of arrivals: how it is written in a workload file, when its requests are due, and what it
- * amounts to. Everything else asks the table in `arrivals.ts`.
+ * What one kind of arrivals amounts to, and when its requests are due. Everything else asks the table in `arrivals.ts`.
  */
-export interface ArrivalKind<Written extends z.ZodType, Arrivals extends { readonly kind: string }> {
-  readonly schema: Written;
-  /** What the schema cannot say is wrong. */
-  problem?(written: z.infer<Written>): string | undefined;
-  /** Fills in defaults. @param fileOf resolves the path of a file that the workload names. */
-  resolve(written: z.infer<Written>, fileOf: (name: string) => string): Arrivals;
+export interface ArrivalKind<Arrivals extends { readonly kind: string }> {
   plan(arrivals: Arrivals): PlannedTotals;
   /** Due times; a closed loop has none. @param seed unless the arrivals have one. */
   schedule?(arrivals: Arrivals, seed: number): Schedule;
@@ -57,19 +51,31 @@ export interface ArrivalKind<Written extends z.ZodType, Arrivals extends { reado
   };
   /** Default: those of the mix. */
   meanTokens?(arrivals: Arrivals, ofMix: MeanTokens): MeanTokens;
-  /** Specifies prompt lengths in tokens, whether or not the mix does. */
-  readonly namesTokens?: true;
-  /** Messages about a mix that it cannot send. */
-  problemOfMix?(mix: readonly { readonly images?: unknown; readonly toolCalls?: unknown }[]): string | undefined;
   /** Requests without limits in simulated time; default: as scheduled. @param max maximum number of requests. */
   simulate?(arrivals: Arrivals, durationUs: () => number, max: number): SimulatedRequest[];
   /** Why the arrivals cannot be simulated, after the name of the workload. */
   readonly notSimulated?: string;
 }
 
+/**
+ * How a kind of arrivals is written in a workload file. The files of the kinds export it as a function, so that a worker, which reads
+ * no file, does not contain the libraries that do.
+ */
+export interface WrittenArrivals<Written extends z.ZodType, Arrivals> {
+  readonly schema: Written;
+  /** What the schema cannot say is wrong. */
+  problem?(written: z.infer<Written>): string | undefined;
+  /** Messages about a mix that it cannot send. */
+  problemOfMix?(mix: readonly { readonly images?: unknown; readonly toolCalls?: unknown }[]): string | undefined;
+  /** Specifies prompt lengths in tokens, whether or not the mix does. */
+  readonly namesTokens?: true;
+  /** Fills in defaults. @param fileOf resolves the path of a file that the workload names. */
+  resolve(written: z.infer<Written>, fileOf: (name: string) => string): Arrivals;
+}
+
 /** Infers the types of a declaration. */
-export function arrivalKind<Written extends z.ZodType, Arrivals extends { readonly kind: string }>(
-  kind: ArrivalKind<Written, Arrivals>,
-): ArrivalKind<Written, Arrivals> {
-  return kind;
+export function writtenArrivals<Written extends z.ZodType, Arrivals extends { readonly kind: string }>(
+  written: WrittenArrivals<Written, Arrivals>,
+): WrittenArrivals<Written, Arrivals> {
+  return written;
 }

@@ -1,4 +1,3 @@
-import * as z from "zod";
 import { InternalError } from "../../core/index.ts";
 import type { ArrivalKind, PlannedTotals } from "./arrival-kind.ts";
 import { burst } from "./kinds/burst.ts";
@@ -11,24 +10,19 @@ import { sessions } from "./kinds/sessions.ts";
 import { steps } from "./kinds/steps.ts";
 import type { Schedule } from "./schedule.ts";
 
-/** Every kind of arrivals, in the order of the published schema. */
+/** Every kind of arrivals. `written-arrivals.ts` lists how they are written. */
 export const ARRIVAL_KINDS = { constant, poisson, ramp, steps, burst, closed, replay, sessions };
 
 type Kinds = typeof ARRIVAL_KINDS;
 
+type ArrivalsOf<Kind> = Kind extends ArrivalKind<infer Arrivals> ? Arrivals : never;
+
 /** When requests are due. */
-export type Arrivals = ReturnType<Kinds[keyof Kinds]["resolve"]>;
+export type Arrivals = ArrivalsOf<Kinds[keyof Kinds]>;
 export type ClosedArrivals = Extract<Arrivals, { kind: "closed" }>;
 
-type Written = Kinds[keyof Kinds]["schema"];
-
-const [first, ...others] = Object.values(ARRIVAL_KINDS).map(({ schema }) => schema) as [Written, ...Written[]];
-
-/** Arrivals in the format of workload files. */
-export const arrivalsSchema = z.discriminatedUnion("kind", [first, ...others]);
-
 /** The declaration of a kind. The caller passes arrivals of the same kind to its functions. */
-export function kindOf({ kind }: { readonly kind: keyof Kinds }): ArrivalKind<z.ZodType, Arrivals> {
+export function kindOf({ kind }: { readonly kind: keyof Kinds }): ArrivalKind<Arrivals> {
   return ARRIVAL_KINDS[kind];
 }
 

@@ -3,7 +3,8 @@ import * as z from "zod";
 import { optional, readText, readYaml, type Target } from "../../target/index.ts";
 import { readThresholds, thresholdsSchema, type WorkloadThreshold } from "../analysis/thresholds.ts";
 import { isOfStreams, OBJECTIVE_FORM, type RequestObjective, requestObjective } from "../measure/goodput.ts";
-import { type Arrivals, arrivalsSchema, kindOf } from "../schedule/arrivals.ts";
+import { type Arrivals, kindOf } from "../schedule/arrivals.ts";
+import { arrivalsSchema, writtenKindOf } from "../schedule/written-arrivals.ts";
 import type { Lengths } from "./lengths.ts";
 import { type Images, MIN_IMAGE_BYTES } from "./request-content.ts";
 import { lengthsSchema, resolveLengths } from "./written-lengths.ts";
@@ -94,9 +95,9 @@ export const workloadSchema = z
   })
   .superRefine(({ arrivals, mix = [] }, context) => {
     if (arrivals === undefined) return;
-    const message = kindOf(arrivals).problem?.(arrivals);
+    const message = writtenKindOf(arrivals).problem?.(arrivals);
     if (message !== undefined) context.addIssue({ code: "custom", message, path: ["arrivals"] });
-    const ofMix = kindOf(arrivals).problemOfMix?.(mix);
+    const ofMix = writtenKindOf(arrivals).problemOfMix?.(mix);
     if (ofMix !== undefined) context.addIssue({ code: "custom", message: ofMix, path: ["mix"] });
   })
   .refine(
@@ -187,7 +188,7 @@ export function loadWorkload(path: string): Workload {
 
 function resolveWorkload(file: WorkloadFile, written: unknown, path: string): Workload {
   const given = file.arrivals;
-  const kind = given && kindOf(given);
+  const kind = given && writtenKindOf(given);
   const fileOf = (name: string) => resolve(dirname(path), name);
   return {
     name: file.name,

@@ -1,15 +1,16 @@
 import * as z from "zod";
-import { arrivalKind } from "../arrival-kind.ts";
+import { type ArrivalKind, writtenArrivals } from "../arrival-kind.ts";
 import type { Schedule } from "../schedule.ts";
 import { seconds, whole } from "./written.ts";
 
-const schema = z.strictObject({ kind: z.literal("burst"), size: whole, everyS: seconds, durationS: seconds });
+interface Burst {
+  readonly kind: "burst";
+  readonly size: number;
+  readonly everyS: number;
+  readonly durationS: number;
+}
 
-type Burst = Readonly<z.infer<typeof schema>>;
-
-export const burst = arrivalKind<typeof schema, Burst>({
-  schema,
-  resolve: (written) => written,
+export const burst: ArrivalKind<Burst> = {
   plan({ size, everyS, durationS }) {
     return { requests: size * Math.ceil(durationS / everyS), durationS, peakPerS: size / Math.min(1, everyS) };
   },
@@ -21,7 +22,13 @@ export const burst = arrivalKind<typeof schema, Burst>({
         gapMs: everyS * 1_000,
       })),
   },
-});
+};
+
+export const burstInFile = () =>
+  writtenArrivals({
+    schema: z.strictObject({ kind: z.literal("burst"), size: whole, everyS: seconds, durationS: seconds }),
+    resolve: (written): Burst => written,
+  });
 
 function schedule({ size, everyS, durationS }: Burst): Schedule {
   let sent = 0;

@@ -1,14 +1,6 @@
 import * as z from "zod";
-import { arrivalKind } from "../arrival-kind.ts";
+import { type ArrivalKind, writtenArrivals } from "../arrival-kind.ts";
 import { seconds, whole } from "./written.ts";
-
-const schema = z.strictObject({
-  kind: z.literal("closed"),
-  inFlight: whole,
-  requests: whole.optional(),
-  durationS: seconds.optional(),
-  rampS: z.number().nonnegative().optional(),
-});
 
 interface Closed {
   readonly kind: "closed";
@@ -20,11 +12,7 @@ interface Closed {
 }
 
 /** A closed loop has no clock: each request waits for the previous response. */
-export const closed = arrivalKind<typeof schema, Closed>({
-  schema,
-  problem: ({ requests, durationS }) =>
-    requests === undefined && durationS === undefined ? "a closed loop needs requests or durationS" : undefined,
-  resolve: (written) => written,
+export const closed: ArrivalKind<Closed> = {
   plan: ({ inFlight, requests, durationS }) => ({ requests, durationS, peakPerS: undefined, inFlight }),
   fixed: "a closed loop",
   lasting: (arrivals, durationS) =>
@@ -32,7 +20,21 @@ export const closed = arrivalKind<typeof schema, Closed>({
       ? arrivals
       : { kind: "closed", inFlight: arrivals.inFlight, rampS: arrivals.rampS, durationS },
   simulate,
-});
+};
+
+export const closedInFile = () =>
+  writtenArrivals({
+    schema: z.strictObject({
+      kind: z.literal("closed"),
+      inFlight: whole,
+      requests: whole.optional(),
+      durationS: seconds.optional(),
+      rampS: z.number().nonnegative().optional(),
+    }),
+    problem: ({ requests, durationS }) =>
+      requests === undefined && durationS === undefined ? "a closed loop needs requests or durationS" : undefined,
+    resolve: (written): Closed => written,
+  });
 
 /** A closed loop as it would run without limits: the next request of a client follows the end of the last. */
 function simulate({ inFlight, requests, durationS, rampS = 1 }: Closed, durationUs: () => number, most: number) {

@@ -1,10 +1,8 @@
 import * as z from "zod";
 import type { PlannedSpan } from "../../external/phase-plan.ts";
-import { arrivalKind } from "../arrival-kind.ts";
+import { type ArrivalKind, writtenArrivals } from "../arrival-kind.ts";
 import type { Schedule } from "../schedule.ts";
 import { rate, seconds } from "./written.ts";
-
-const schema = z.strictObject({ kind: z.literal("constant"), ratePerS: rate, durationS: seconds });
 
 /** A rate for a time. */
 export interface Rate {
@@ -12,16 +10,22 @@ export interface Rate {
   readonly durationS: number;
 }
 
-type Constant = Readonly<z.infer<typeof schema>>;
+interface Constant extends Rate {
+  readonly kind: "constant";
+}
 
-export const constant = arrivalKind<typeof schema, Constant>({
-  schema,
-  resolve: (written) => written,
+export const constant: ArrivalKind<Constant> = {
   plan: ({ ratePerS, durationS }) => ({ requests: Math.ceil(ratePerS * durationS), durationS, peakPerS: ratePerS }),
   schedule: evenSchedule,
   fixed: { spans: (arrivals) => [evenSpan(arrivals)] },
   lasting: (arrivals, durationS = arrivals.durationS) => ({ ...arrivals, durationS }),
-});
+};
+
+export const constantInFile = () =>
+  writtenArrivals({
+    schema: z.strictObject({ kind: z.literal("constant"), ratePerS: rate, durationS: seconds }),
+    resolve: (written): Constant => written,
+  });
 
 export function evenSchedule({ ratePerS, durationS }: Rate): Schedule {
   let sent = 0;

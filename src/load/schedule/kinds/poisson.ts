@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { seededRandom } from "../../../core/index.ts";
-import { arrivalKind } from "../arrival-kind.ts";
+import { type ArrivalKind, writtenArrivals } from "../arrival-kind.ts";
 import type { Schedule } from "../schedule.ts";
 import { evenSpan, type Rate } from "./constant.ts";
 import { rate, seconds } from "./written.ts";
@@ -8,18 +8,12 @@ import { rate, seconds } from "./written.ts";
 /** Standard deviations by which a Poisson schedule may exceed its mean. */
 const SIGMAS = 6;
 
-const schema = z.strictObject({
-  kind: z.literal("poisson"),
-  ratePerS: rate,
-  durationS: seconds,
-  seed: z.int().optional(),
-});
+interface Poisson extends Rate {
+  readonly kind: "poisson";
+  readonly seed?: number | undefined;
+}
 
-type Poisson = Readonly<z.infer<typeof schema>>;
-
-export const poisson = arrivalKind<typeof schema, Poisson>({
-  schema,
-  resolve: (written) => written,
+export const poisson: ArrivalKind<Poisson> = {
   plan({ ratePerS, durationS }) {
     const requests = Math.ceil(ratePerS * durationS);
     return { requests, maxRequests: maxPoisson(requests), durationS, peakPerS: ratePerS };
@@ -30,7 +24,18 @@ export const poisson = arrivalKind<typeof schema, Poisson>({
     evenly: "k6 has no Poisson arrivals: requests are sent evenly",
   },
   lasting: (arrivals, durationS = arrivals.durationS) => ({ ...arrivals, durationS }),
-});
+};
+
+export const poissonInFile = () =>
+  writtenArrivals({
+    schema: z.strictObject({
+      kind: z.literal("poisson"),
+      ratePerS: rate,
+      durationS: seconds,
+      seed: z.int().optional(),
+    }),
+    resolve: (written): Poisson => written,
+  });
 
 export function poissonSchedule({ ratePerS, durationS }: Rate, seed: number): Schedule {
   const random = seededRandom(seed);

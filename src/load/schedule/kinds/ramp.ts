@@ -1,20 +1,16 @@
 import * as z from "zod";
-import { arrivalKind } from "../arrival-kind.ts";
+import { type ArrivalKind, writtenArrivals } from "../arrival-kind.ts";
 import type { Schedule } from "../schedule.ts";
 import { seconds } from "./written.ts";
 
-const schema = z.strictObject({
-  kind: z.literal("ramp"),
-  fromPerS: z.number().nonnegative(),
-  toPerS: z.number().nonnegative(),
-  durationS: seconds,
-});
+interface Ramp {
+  readonly kind: "ramp";
+  readonly fromPerS: number;
+  readonly toPerS: number;
+  readonly durationS: number;
+}
 
-type Ramp = Readonly<z.infer<typeof schema>>;
-
-export const ramp = arrivalKind<typeof schema, Ramp>({
-  schema,
-  resolve: (written) => written,
+export const ramp: ArrivalKind<Ramp> = {
   plan({ fromPerS, toPerS, durationS }) {
     const requests = Math.ceil(((fromPerS + toPerS) / 2) * durationS);
     return { requests, durationS, peakPerS: Math.max(fromPerS, toPerS) };
@@ -25,7 +21,18 @@ export const ramp = arrivalKind<typeof schema, Ramp>({
       { arrivals: { kind: "ramp", fromPerS, toPerS, durationMs: durationS * 1_000 }, gapMs: 0 },
     ],
   },
-});
+};
+
+export const rampInFile = () =>
+  writtenArrivals({
+    schema: z.strictObject({
+      kind: z.literal("ramp"),
+      fromPerS: z.number().nonnegative(),
+      toPerS: z.number().nonnegative(),
+      durationS: seconds,
+    }),
+    resolve: (written): Ramp => written,
+  });
 
 /** The rate changes linearly: the n-th arrival is where the integral of the rate reaches n. */
 function schedule({ fromPerS, toPerS, durationS }: Ramp): Schedule {

@@ -2,18 +2,9 @@ import * as z from "zod";
 import { ConfigError } from "../../../core/index.ts";
 import { optional } from "../../../target/index.ts";
 import { readTrace, scaleTrace, TRACE_FORMATS } from "../../workload/trace.ts";
-import { arrivalKind, type MeanTokens } from "../arrival-kind.ts";
+import { type ArrivalKind, type MeanTokens, writtenArrivals } from "../arrival-kind.ts";
 import type { Schedule, TraceEntry } from "../schedule.ts";
 import { rate, whole } from "./written.ts";
-
-const schema = z.strictObject({
-  kind: z.literal("replay"),
-  file: z.string().min(1).meta({ description: "Trace file; its path is relative to the workload file." }),
-  format: optional(z.enum(TRACE_FORMATS), "default auto: determined by the first line"),
-  speed: optional(z.number().positive(), "2 replays it in half the time, at twice the rate; default 1."),
-  ratePerS: optional(rate, "Mean rate: requests are dropped or repeated, and the duration stays the same."),
-  requests: optional(whole, "Only this many requests from the beginning of the trace."),
-});
 
 interface Replay {
   readonly kind: "replay";
@@ -21,13 +12,7 @@ interface Replay {
   readonly speed?: number | undefined;
 }
 
-export const replay = arrivalKind<typeof schema, Replay>({
-  schema,
-  resolve: (written, fileOf) => ({
-    kind: "replay",
-    entries: entriesOf(written, fileOf(written.file)),
-    speed: written.speed,
-  }),
+export const replay: ArrivalKind<Replay> = {
   plan({ entries, speed = 1 }) {
     const durationS = (entries.at(-1)?.offsetMs ?? 0) / 1_000 / speed;
     return { requests: entries.length, durationS, peakPerS: peakOf(entries, speed) };
@@ -39,10 +24,27 @@ export const replay = arrivalKind<typeof schema, Replay>({
     withEntries: (arrivals, entries) => ({ ...arrivals, entries }),
   },
   meanTokens,
-  namesTokens: true,
-});
+};
 
-function entriesOf(written: z.infer<typeof schema>, file: string): readonly TraceEntry[] {
+export const replayInFile = () =>
+  writtenArrivals({
+    schema: z.strictObject({
+      kind: z.literal("replay"),
+      file: z.string().min(1).meta({ description: "Trace file; its path is relative to the workload file." }),
+      format: optional(z.enum(TRACE_FORMATS), "default auto: determined by the first line"),
+      speed: optional(z.number().positive(), "2 replays it in half the time, at twice the rate; default 1."),
+      ratePerS: optional(rate, "Mean rate: requests are dropped or repeated, and the duration stays the same."),
+      requests: optional(whole, "Only this many requests from the beginning of the trace."),
+    }),
+    resolve: (written, fileOf): Replay => ({
+      kind: "replay",
+      entries: entriesOf(written, fileOf(written.file)),
+      speed: written.speed,
+    }),
+    namesTokens: true,
+  });
+
+function entriesOf(written: z.infer<ReturnType<typeof replayInFile>["schema"]>, file: string): readonly TraceEntry[] {
   const entries = scaleTrace(readTrace(file, written.format), written);
   if (entries.length > 0) return entries;
   throw new ConfigError([

@@ -1,22 +1,15 @@
 import * as z from "zod";
-import { arrivalKind } from "../arrival-kind.ts";
+import { type ArrivalKind, writtenArrivals } from "../arrival-kind.ts";
 import type { Schedule } from "../schedule.ts";
 import { evenSchedule, evenSpan, type Rate } from "./constant.ts";
 import { rate, seconds } from "./written.ts";
-
-const schema = z.strictObject({
-  kind: z.literal("steps"),
-  steps: z.array(z.strictObject({ ratePerS: rate, durationS: seconds })).min(1),
-});
 
 interface Steps {
   readonly kind: "steps";
   readonly steps: readonly Rate[];
 }
 
-export const steps = arrivalKind<typeof schema, Steps>({
-  schema,
-  resolve: (written) => written,
+export const steps: ArrivalKind<Steps> = {
   plan(arrivals) {
     const requests = arrivals.steps.reduce((sum, step) => sum + Math.ceil(step.ratePerS * step.durationS), 0);
     const durationS = arrivals.steps.reduce((sum, step) => sum + step.durationS, 0);
@@ -24,7 +17,16 @@ export const steps = arrivalKind<typeof schema, Steps>({
   },
   schedule,
   fixed: { spans: (arrivals) => arrivals.steps.map(evenSpan) },
-});
+};
+
+export const stepsInFile = () =>
+  writtenArrivals({
+    schema: z.strictObject({
+      kind: z.literal("steps"),
+      steps: z.array(z.strictObject({ ratePerS: rate, durationS: seconds })).min(1),
+    }),
+    resolve: (written): Steps => written,
+  });
 
 function schedule({ steps: plan }: Steps): Schedule {
   let index = 0;
