@@ -1,6 +1,6 @@
 import type { Reporter, TestModule } from "vitest/node";
 
-/** Says at the end how many tests needed a second try, and which: a test that often does is a finding of its own. */
+/** Prints at the end which tests were retried: one that is retried often needs to be fixed. */
 export class RetriesReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const retried = modules.flatMap(({ relativeModuleId, children }) =>
@@ -8,6 +8,6 @@ export class RetriesReporter implements Reporter {
         .filter((test) => (test.diagnostic()?.retryCount ?? 0) > 0)
         .map(({ fullName }) => `  ${relativeModuleId}: ${fullName}\n`),
     );
-    process.stdout.write(`${retried.length} tests needed a second try\n${retried.join("")}`);
+    process.stdout.write(`${retried.length} tests were retried\n${retried.join("")}`);
   }
 }

@@ -4,7 +4,7 @@ import type { TestProjectConfiguration } from "vitest/config";
 
 /** A test file that depends on real time says so in its first lines, with the reason. */
 const REAL_TIME = /^\/\/ real-time: \S/m;
-/** What a test that starts a process, a browser or k6 imports, itself or in a file of its own. */
+/** What a test that starts a process, a browser or k6 imports, itself or through a file that it imports. */
 const PROCESS = /node:child_process|playwright-core|dist\/src|k6\/support/;
 const IMPORT = / from "(\.{1,2}\/[^"]+)"/g;
 
@@ -33,9 +33,9 @@ export function allTests(): string[] {
 }
 
 /**
- * The tests in three groups, each a project of vitest. Only those that depend on real time get a second try: a moment in which
- * the machine has no time for them is no finding, a test that fails twice is. The fast tests load modules once per worker and not
- * once per file, which halves their CPU time.
+ * The tests in three groups, each a project of vitest. Only those that depend on real time are retried, once: a busy
+ * machine can make one of them fail, but rarely twice. The fast tests load modules once per worker and not once per file, which
+ * halves their CPU time.
  */
 export function testGroups(files: readonly string[]): TestProjectConfiguration[] {
   const group = (

@@ -65,7 +65,7 @@ function stepsFor(state: UsedUpState): readonly Step<KeyRun, KeyRecording>[] {
       run: (run) => (run.t.isQuick ? driveQuickly(run) : driveOwnKind(run)),
     },
     {
-      // Each other kind of traffic, on a key of its own.
+      // Each of the other kinds of traffic, on a separate key.
       name: "drives",
       cost: { requests: 180 },
       onlyInFullRun: true,

@@ -6,7 +6,7 @@ const check = (given: Partial<CheckResult>) =>
   ({ suite: "load", check: "load.thresholds", violated: [], requirements: [], ...given }) as unknown as CheckResult;
 
 test.each([
-  ["a check is explained by itself", { suite: "auth", check: "auth.bearer" }, "gauntlet explain auth.bearer"],
+  ["a check has an explanation", { suite: "auth", check: "auth.bearer" }, "gauntlet explain auth.bearer"],
   [
     "a load check by the requirement it broke",
     { violated: ["LIMIT-2"], requirements: ["LIMIT-1"] },

@@ -16,7 +16,7 @@ interface Ended {
 export const PLAIN = new Proxy({} as Parameters<Outcome["text"]>[0], { get: () => (text: string) => text });
 
 /**
- * Runs a use case in this process. For tests of what it decides: a process of its own costs half a second of CPU time.
+ * Runs a use case in this process. For tests of what it decides: a separate process costs half a second of CPU time.
  * `gauntlet()` starts one, for tests of options, signals and output.
  */
 export async function inProcess(run: (control: RunControl) => Promise<Outcome>): Promise<Ended> {

@@ -12,6 +12,6 @@ export function ttftUs({
   sentUs,
   firstTokenUs,
 }: Pick<LoadExchange | Observation, "sentUs" | "firstTokenUs">): number | undefined {
-  // An exchange holds 0 while there is no token, an observation `undefined`.
+  // Without a token, it is 0 in an exchange and `undefined` in an observation.
   return firstTokenUs === undefined || firstTokenUs === 0 ? undefined : firstTokenUs - sentUs;
 }
