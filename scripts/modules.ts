@@ -106,11 +106,11 @@ export const MODULES: Readonly<Record<string, Module>> = {
     imports: ["core", "http/recorder", "load", "record"],
   },
   "run/control": {
-    holds: "the permit, with authorization, plan and budget; interruption, progress events, outcome",
+    holds: "permission to send (authorization, plan, budget); interruption, progress events, outcome",
     imports: ["budget", "checks", "core", "load", "target"],
   },
   "run/open": {
-    holds: "opens what a command names: target, build, workload, folder, latest run",
+    holds: "resolves what a command names: target, build, workload, folder, latest run",
     imports: ["core", "load", "record", "run/control", "target"],
   },
   "run/preflight": {
@@ -126,7 +126,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
     imports: ["checks", "core", "http/recorder", "record", "requirements", "target"],
   },
   "run/loads": {
-    holds: "runs loads with any engine, as one share of several if need be, and keeps their evidence",
+    holds: "runs loads with any engine, also as one shard of several, and keeps their evidence",
     imports: ["core", "dialects", "engines", "http/recorder", "load", "metrics", "record", "run/control", "target"],
   },
   "run/record": {
@@ -187,7 +187,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
     ],
   },
   propose: {
-    holds: "a target file from what a gateway responds",
+    holds: "proposes a target file from the responses of a gateway",
     imports: [
       "checks",
       "core",

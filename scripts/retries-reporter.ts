@@ -1,6 +1,6 @@
 import type { Reporter, TestModule } from "vitest/node";
 
-/** Prints at the end which tests were retried: one that is retried often needs to be fixed. */
+/** Lists the tests that passed or failed only after a retry: one that often needs it is flaky and must be fixed. */
 export class RetriesReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const retried = modules.flatMap(({ relativeModuleId, children }) =>
@@ -8,6 +8,6 @@ export class RetriesReporter implements Reporter {
         .filter((test) => (test.diagnostic()?.retryCount ?? 0) > 0)
         .map(({ fullName }) => `  ${relativeModuleId}: ${fullName}\n`),
     );
-    process.stdout.write(`${retried.length} tests were retried\n${retried.join("")}`);
+    process.stdout.write(`retried tests: ${retried.length}\n${retried.join("")}`);
   }
 }

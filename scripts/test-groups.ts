@@ -2,9 +2,9 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import type { TestProjectConfiguration } from "vitest/config";
 
-/** A test file that depends on real time says so in its first lines, with the reason. */
+/** The line `// real-time: REASON` marks a test file that depends on real time. */
 const REAL_TIME = /^\/\/ real-time: \S/m;
-/** What a test that starts a process, a browser or k6 imports, itself or through a file that it imports. */
+/** Text that shows that a test, or a file that it imports from `test` or `scripts`, starts a process, a browser or k6. */
 const PROCESS = /node:child_process|playwright-core|dist\/src|k6\/support/;
 const IMPORT = / from "(\.{1,2}\/[^"]+)"/g;
 
@@ -33,8 +33,8 @@ export function allTests(): string[] {
 }
 
 /**
- * The tests in three groups, each a project of vitest. Only those that depend on real time are retried, once: a busy
- * machine can make one of them fail, but rarely twice. The fast tests load modules once per worker and not once per file, which
+ * The tests in three groups, each a project of vitest. Only those that depend on real time are retried, once: one failure may
+ * only mean that the machine was busy. The fast tests load modules once per worker and not once per file, which
  * halves their CPU time.
  */
 export function testGroups(files: readonly string[]): TestProjectConfiguration[] {

@@ -21,7 +21,9 @@ const CONCURRENCY_ROLES: readonly string[] = ["wave", "extra", "background", "bu
 
 export type Denied = Pick<Observation, "outcome" | "what" | "status" | "role">;
 
-/** The limit behind a denial: by its name, otherwise by the purpose of the request unless `unnamed` says which. */
+/**
+ * The limit that caused a denial. A 429 that names none is attributed to `unnamed`; by default, the role of the request decides.
+ */
 export function limitOf(
   one: Denied,
   unnamed: LimitName = CONCURRENCY_ROLES.includes(one.role) ? "concurrency" : "rate",

@@ -10,7 +10,7 @@ const CLOCKS_MS = 50;
 interface WaitToTest {
   /** The requested wait, ms; `null` if the denial requested no usable one, or one that is too long to test. */
   readonly waitMs: number | null;
-  /** What is left of it, or without one of a rate window, ms. */
+  /** Time left to wait, ms: the rest of `waitMs`, or of a rate window if it is `null`. */
   readonly restMs: number;
 }
 

@@ -17,11 +17,11 @@ export interface Mutation extends Change {
   readonly needsLoad?: true;
   /** Requirements that may break as well, beyond the general rules in `scripts/verify/judge/may-break.ts`. */
   readonly mayBreak?: readonly string[];
-  /** Check instances in which `test/checks/kills.test.ts` must find it, each with a requirement that it must report as broken. */
+  /** Check instances that must detect it in `test/checks/kills.test.ts`, each with a requirement that it must report as broken. */
   readonly detectedBy?: Readonly<Record<string, string>>;
   /**
-   * Names of the probes (`test/reference-gateway/support/probes.ts`) that show it, if not those of its area; `checks` if only a
-   * whole scenario or a load run shows it.
+   * Probes (`test/reference-gateway/support/probes.ts`) that reveal it, if different from those of its area; `checks` if only a
+   * whole scenario or a load run reveals it.
    */
   readonly shownBy?: readonly string[] | "checks";
 }
@@ -68,7 +68,7 @@ type Rows<W> = Readonly<
  * One kind of change in several places or forms.
  *
  * @param breaks what a row breaks unless it says otherwise.
- * @param apply makes the change from the `with` of a row: the requests that it applies to, or the edit.
+ * @param apply builds the change from the `with` of a row: the requests that it applies to, or the edit.
  */
 export function grid<W>(
   breaks: readonly string[],

@@ -4,11 +4,11 @@ interface DenialEntry {
   readonly status: 401 | 402 | 404 | 429;
   /** Id of the requirement for it. */
   readonly requirement: string;
-  /** Id of the requirement that it violates without a ground. */
+  /** Id of the requirement that an unjustified denial violates. */
   readonly unjustified: string;
-  /** What is used up: a 429 with this reason says which limit it is about. `spending` is the key's own cap or budget. */
+  /** The limit that was reached: a 429 with this reason says which limit it is about. `spending` is the key's own cap or budget. */
   readonly limit?: "rate" | "concurrency" | "spending";
-  /** The key whose requests all get it, and the requirement for that. */
+  /** The key for which every request must get this denial, and the requirement that says so. */
   readonly key?: readonly [name: string, requirement: string];
 }
 

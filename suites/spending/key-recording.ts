@@ -28,13 +28,14 @@ export type KeyRecording = {
   readonly open: string | null;
   /** The used-up key in other spellings. */
   readonly spelled: readonly Spelled[];
-  /** Another key of the account while the used-up one is denied, and the used-up one again. */
+  /** Requests with another key of the account while the used-up key is denied. */
   readonly sibling: readonly Response[];
   /**
    * The first request with a fresh key of the same state, of the kind that used the first key up; `null` if keys are not
    * renewable.
    */
   readonly fresh: Response | null;
+  /** The used-up key, tried once more later. */
   readonly again: Response | null;
   /** Requests served in a concurrent burst on a fresh key; `null` if keys are not renewable. */
   readonly parallel: Overshoot | null;
@@ -65,7 +66,7 @@ export interface KeyRun {
   key: Key | undefined;
   /** Whether fresh keys of its state can be created. */
   readonly isRenewable: boolean;
-  /** Whether failures are tested on this key: on the one with the budget, which has no lag, if there is one. */
+  /** Whether this scenario tests that failures are free. The budget key is preferred, because its tally does not lag. */
   readonly hasFreeBatches: boolean;
   /** The kind of traffic that uses the key up. */
   own: Kind;

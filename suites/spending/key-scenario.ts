@@ -207,7 +207,7 @@ async function freeBatchesAfterOthers({ t, key, state, isRenewable }: KeyRun) {
 }
 
 async function freeBatchesOnOwnKey(run: KeyRun) {
-  // For a budget, the step before has waited.
+  // For a budget, `driveInTurns` has already waited for the other checks.
   if (run.state !== "childSmall") await run.t.afterOthers();
   const key = await freshKeyOf(run);
   if (key === undefined || !(await run.t.send({ key, intent: "either" })).admitted) return [];
@@ -257,7 +257,7 @@ async function driveInTurns(run: KeyRun, { drives }: KeyRecording): Promise<read
   return withOneMore(run, drives, inTurnsOf(run.t), lags ? SHORT_LAG_S : 0);
 }
 
-/** The same request that the first key started with. */
+/** One request of the kind that used up the first key. */
 async function sendOnFreshKey(run: KeyRun): Promise<Response | null> {
   const key = await freshKeyOf(run);
   return key === undefined ? null : run.t.send({ key, ...run.own, intent: "either", repeats: false });

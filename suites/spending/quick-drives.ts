@@ -12,7 +12,7 @@ const LAG_S = 8;
  * What a quick run learns about a small lifetime budget, all on fresh keys and concurrently: whether each kind of traffic uses it
  * up. The first of these keys is the used-up one for the steps that follow.
  *
- * @returns nothing if the limit is not small.
+ * @returns an empty list if the limit is not small.
  */
 export async function driveQuickly(run: KeyRun): Promise<Drive[]> {
   const { t } = run;
@@ -21,7 +21,7 @@ export async function driveQuickly(run: KeyRun): Promise<Drive[]> {
     return key === undefined ? undefined : { key, drive: await drive(t, key, kind, LAG_S, EFFORT) };
   };
   const driven = await Promise.all([...kindsOf(t), cutOf(t)].map(driveOwn));
-  // It makes a provider fail.
+  // The next drive makes a provider fail, which would disturb other checks.
   await t.afterOthers();
   const known = [...driven, await driveOwn(inTurnsOf(t))].filter((one) => one !== undefined);
   const drives = known.map((one) => one.drive);

@@ -1,4 +1,3 @@
-// real-time: checks fill the limits of a minute and wait for Retry-After
 import { expect, test } from "vitest";
 import { SDK_REQUESTS } from "../../suites/shared/requests/sdk-headers.ts";
 import { conformTo, httpServer, targetOf } from "../support/judge.ts";

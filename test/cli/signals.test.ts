@@ -76,41 +76,33 @@ async function reportOf(folder: string): Promise<{ verdict: string; headline: st
   return JSON.parse((await gauntlet(["report", folder, "--print", "json"])).stdout);
 }
 
-const CASES = HOSTILE.flatMap((behaviour) => [
-  { behaviour, name: behaviour.name, command: "conform", signal: "SIGTERM" as const },
-  { behaviour, name: behaviour.name, command: "load", signal: "SIGINT" as const },
-]);
-
 describe.each([
-  ["a machine with time", 1, CASES],
-  // The two commands alternate: each is ended by a process that hardly runs, and so is each behaviour.
-  [
-    "a machine with ten times the load that it has processors for",
-    0.1,
-    CASES.filter(({ behaviour, command }) => (HOSTILE.indexOf(behaviour) % 2 === 0) === (command === "conform")),
-  ],
-] as const)("%s", (_name, share, cases) => {
-  test.each(cases)(
-    "$command, $name: $signal ends it in time, with a report",
-    async ({ behaviour, command, signal }) => {
-      await using hostile = await adversary(behaviour, false);
-      using folder = temporaryFolder();
-      writeFileSync(join(folder.path, "gauntlet.yaml"), `baseUrl: ${hostile.baseUrl}\n${TARGET}`);
-      writeFileSync(join(folder.path, "small.yaml"), LOAD);
-      const out = join(folder.path, "run");
-      const args = command === "load" ? ["load", "small.yaml"] : ["conform"];
-      await using running = startGauntlet([...args, "--target", "gauntlet.yaml", "--out", out], KEY, folder.path);
-      await expect.poll(() => hostile.requests(), { timeout: 30_000 }).toBeGreaterThan(12);
-      const { code, by, seconds, stderr } = await end(running, signal, share);
-      expect(seconds).toBeLessThan(PROMISED_S + SLACK_S);
-      // Killed only if it had no time for anything else, and then it says what to do.
-      if (by === "SIGKILL") {
-        expect(share).toBeLessThan(1);
-        expect(stderr).toContain(`gauntlet report ${out}`);
-      } else expect(code).toBe(signal === "SIGINT" ? 130 : 143);
-      expect(await reportOf(out)).toMatchObject({ verdict: expect.stringMatching(/^(inconclusive|fail)$/) });
-    },
-  );
+  ["a machine with time", 1],
+  ["a machine with ten times the load that it has processors for", 0.1],
+])("%s", (_name, share) => {
+  test.each(
+    HOSTILE.flatMap((behaviour) => [
+      { behaviour, name: behaviour.name, command: "conform", signal: "SIGTERM" as const },
+      { behaviour, name: behaviour.name, command: "load", signal: "SIGINT" as const },
+    ]),
+  )("$command, $name: $signal ends it in time, with a report", async ({ behaviour, command, signal }) => {
+    await using hostile = await adversary(behaviour, false);
+    using folder = temporaryFolder();
+    writeFileSync(join(folder.path, "gauntlet.yaml"), `baseUrl: ${hostile.baseUrl}\n${TARGET}`);
+    writeFileSync(join(folder.path, "small.yaml"), LOAD);
+    const out = join(folder.path, "run");
+    const args = command === "load" ? ["load", "small.yaml"] : ["conform"];
+    await using running = startGauntlet([...args, "--target", "gauntlet.yaml", "--out", out], KEY, folder.path);
+    await expect.poll(() => hostile.requests(), { timeout: 30_000 }).toBeGreaterThan(12);
+    const { code, by, seconds, stderr } = await end(running, signal, share);
+    expect(seconds).toBeLessThan(PROMISED_S + SLACK_S);
+    // Killed only if it had no time for anything else, and then it says what to do.
+    if (by === "SIGKILL") {
+      expect(share).toBeLessThan(1);
+      expect(stderr).toContain(`gauntlet report ${out}`);
+    } else expect(code).toBe(signal === "SIGINT" ? 130 : 143);
+    expect(await reportOf(out)).toMatchObject({ verdict: expect.stringMatching(/^(inconclusive|fail)$/) });
+  });
 });
 
 test("requests in flight that get no response do not delay the end of a load", async () => {

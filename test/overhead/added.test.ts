@@ -1,4 +1,3 @@
-// real-time: compares durations that it measures
 import { expect, test } from "vitest";
 import { type Random, seededRandom } from "../../src/core/index.ts";
 import { addedBetween, type Round } from "../../src/overhead/added.ts";

@@ -3,9 +3,8 @@ import type { Recordable } from "../response/recording.ts";
 import type { Session } from "../runner/session.ts";
 import type { Cost, Scenario } from "./check.ts";
 
-/** What a step sends, for `--dry-run` and budgets. A scenario costs the sum. */
+/** A step's share of the scenario's budget. Only the sum is an upper bound: a step may exceed its share if another is skipped. */
 interface StepCost {
-  /** Maximum number of requests. */
   readonly requests?: number | ((target: Target) => number);
   /** Seconds that the specification makes it wait. */
   readonly waitS?: number;

@@ -6,8 +6,8 @@ import type { Response } from "./response.ts";
 const known = new WeakMap<Response, Observation>();
 
 /**
- * A response as an observation, for what is shared with load. A limiter has admitted every 2xx, whatever its content, so the
- * outcome of one says only whether it arrived completely.
+ * Converts a check's response for code that is shared with load and is about limits. Here, unlike in a load, every 2xx counts as
+ * admitted, whatever its body: the outcome distinguishes only complete from truncated. Other checks judge the content.
  */
 export function observationOf(response: Response): Observation {
   const made = known.get(response) ?? observe(response);

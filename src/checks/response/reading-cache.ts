@@ -1,4 +1,4 @@
-/** Maximum number of large values that are held over all responses: the different readings that a judge is using now. */
+/** Maximum number of large readings that are cached across all responses. */
 const MAX_LARGE = 4;
 /**
  * Number of packed responses with a small body whose readings are held: a judge goes from one to the next, or compares a few.
@@ -11,8 +11,8 @@ interface Forgettable {
 }
 
 /**
- * The readings that a run holds and may drop. Weak references are not enough: they keep everything alive until the judge that
- * reads all responses has returned.
+ * The readings that a run holds and may drop. A WeakRef would not do: its target stays alive until the current job ends,
+ * which is the whole of a synchronous judge.
  */
 export class ReadingCache {
   readonly #large: Forgettable[] = [];

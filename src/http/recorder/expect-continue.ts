@@ -44,7 +44,7 @@ export function expectContinue(outgoing: OutgoingRequest, deadlineMs: number): P
       if (!sent) request.end(body);
       sent = true;
     };
-    // After a stall of this process, timers come before what arrived meanwhile: read that first.
+    // After a stall, Node runs expired timers before pending I/O: `setImmediate` lets a response that has already arrived count.
     const deadline = setTimeout(() => setImmediate(() => done(undefined)), deadlineMs);
     const continueTimer = setTimeout(sendBody, CONTINUE_TIMEOUT_MS);
     request.on("socket", outliveWriteErrors);

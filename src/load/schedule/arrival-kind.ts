@@ -20,8 +20,9 @@ export interface MeanTokens {
   readonly outputTokens: number;
 }
 
-/** Microseconds from the start of the plan. */
+/** A request in simulated time. */
 interface SimulatedRequest {
+  /** From the start of the plan. */
   readonly atUs: number;
   readonly durationUs: number;
 }
@@ -34,13 +35,13 @@ interface FixedForm<Arrivals> {
 }
 
 /**
- * What one kind of arrivals amounts to, and when its requests are due. Everything else asks the table in `arrivals.ts`.
+ * What one kind of arrivals amounts to, and when its requests are due. Other code looks kinds up in the table in `arrivals.ts`.
  */
 export interface ArrivalKind<Arrivals extends { readonly kind: string }> {
   plan(arrivals: Arrivals): PlannedTotals;
-  /** Due times; a closed loop has none. @param seed unless the arrivals have one. */
+  /** Due times; a closed loop has none. @param seed used if the arrivals set none. */
   schedule?(arrivals: Arrivals, seed: number): Schedule;
-  /** For k6, or what the load is instead of an open loop: "a closed loop". */
+  /** The fixed schedule for k6, or a phrase that says why there is none: "a closed loop". */
   readonly fixed: FixedForm<Arrivals> | string;
   /** Only for uniform load, which `--until` may end at any time. @param durationS the new bound; default: its own. */
   lasting?(arrivals: Arrivals, durationS: number | undefined): Arrivals;
@@ -63,7 +64,7 @@ export interface ArrivalKind<Arrivals extends { readonly kind: string }> {
  */
 export interface WrittenArrivals<Written extends z.ZodType, Arrivals> {
   readonly schema: Written;
-  /** What the schema cannot say is wrong. */
+  /** Validates what the schema cannot express. */
   problem?(written: z.infer<Written>): string | undefined;
   /** Messages about a mix that it cannot send. */
   problemOfMix?(mix: readonly { readonly images?: unknown; readonly toolCalls?: unknown }[]): string | undefined;

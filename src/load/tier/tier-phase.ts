@@ -61,14 +61,14 @@ export interface FixedJudged {
 
 /** A phase for an engine that executes a fixed schedule and cannot react to what happened before. */
 export interface FixedPhase {
-  /** If it tests less. */
+  /** Title if the fixed schedule tests less than the adaptive phase. */
   readonly title?: string;
   /** It starts no earlier than this in the run, ms. */
   readonly notBeforeMs?: number;
   plan(facts: FixedFacts): { readonly durationMs: number; readonly groups: readonly PhaseGroup[] };
   /** Not called if the engine sent nothing. */
   judge?(observations: readonly Observation[], judged: FixedJudged): Finding[];
-  /** Judges clients that retry, even if none was started. */
+  /** Judges clients that retry. Called even if none was started. */
   judgeClients?(observations: readonly Observation[], judged: FixedJudged): Finding[];
 }
 
@@ -76,14 +76,14 @@ export interface FixedPhase {
 export interface TierPhase {
   readonly name: string;
   readonly title: string;
-  /** Part of the overload or after it: a quick run omits it. */
+  /** Omitted by quick runs: the overload, and what follows it. */
   readonly omittedByQuick?: true;
-  /** Names of the findings that it must decide to pass. An undecided one makes it inconclusive. */
+  /** Findings that must be decided before the phase can pass. An undecided one makes it inconclusive. */
   readonly questions: readonly string[];
   /** In addition, what only a run that reacts to each response can find out. */
   readonly adaptiveQuestions?: readonly string[];
   cost(limits: Limits, length: TierLength): PhaseCost;
-  /** Sends it. */
+  /** Sends the phase's requests. */
   act(parts: TierParts): Promise<void>;
   /**
    * Judges what it sent, in pieces: concurrent tiers keep sending, and a long synchronous judgement would stall all of them.

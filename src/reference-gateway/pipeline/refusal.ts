@@ -1,4 +1,4 @@
-/** What a refusal says unless something else is known about it. */
+/** Defaults of a refusal; its details override them. */
 interface RefusalRow {
   readonly status: number;
   readonly action: string;

@@ -79,7 +79,7 @@ export async function watchLoad(options: WatchOptions, { target, redactor, onNot
   };
 }
 
-/** The page is loaded only for runs that show it: only the bundle contains its script. */
+/** Imported lazily: the script of the page exists only in the bundle, and a run without the page needs neither. */
 async function pageRoutes(events: EventStream): Promise<ReadonlyMap<string, Route>> {
   const { PAGE } = await import("./page.ts");
   const files = [...PAGE].map(([path, { type, text }]): [string, Route] => [

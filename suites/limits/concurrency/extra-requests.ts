@@ -30,7 +30,10 @@ async function sendExtra(t: Session, request: RequestSpec, spacingMs: number): P
   return t.start({ intent: "either", ...request }).done;
 }
 
-/** Sends every kind twice, all kinds concurrently: a gateway with slow denials must respond before the streams end. */
+/**
+ * Sends every kind twice. All kinds go out together, or spaced if the account allows no burst, so that even slow denials arrive
+ * before the streams end.
+ */
 export async function sendExtras(run: ConcurrencyRun, recording: ConcurrencyRecording): Promise<Extra[]> {
   const { t, account } = run;
   const spacingMs = spacingMsOf(recording);

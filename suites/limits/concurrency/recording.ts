@@ -102,7 +102,7 @@ export function beyond(limits: Limits): number {
 /** Pause between requests that are sent at half the account's rate, ms. */
 export const evenSpacingMs = ({ rpm }: Limits): number => 120_000 / rpm;
 
-/** The pause that the account needs between requests, ms; 0 if it allows enough burst. */
+/** The pause that the account needs between requests, ms; 0 if it admits bursts. */
 export function spacingMsOf({ spaced, limits }: Pick<ConcurrencyRecording, "spaced" | "limits">): number {
   return spaced ? evenSpacingMs(limits) : 0;
 }

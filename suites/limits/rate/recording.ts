@@ -68,5 +68,7 @@ export interface RateRun {
   messages: readonly RequestSpec[];
   /** Every kind of request that must share the count. */
   kinds: Readonly<Record<string, RequestSpec>>;
+  /** Requests on other accounts, sent during the extra burst. */
+  sendingToOthers?: Promise<OtherAccount[]>;
   readonly undenied: Burst[];
 }

@@ -59,13 +59,20 @@ const STEPS: readonly Step<RateRun, RateRecording>[] = [
     name: "extraBurst",
     cost: { requests: 6 },
     dependsOn: "whileDenied",
-    run: ({ t, account: { key }, limits }) => sendPlainAtOnce(t, key, Math.max(1, Math.min(6, limits.inFlight))),
+    run(run) {
+      const { t, account, limits } = run;
+      // Concurrently: a denial that spills over to other accounts may do so only during a burst.
+      run.sendingToOthers = sendToOtherAccounts(t, account, { tries: 3, again: { key: account.key } });
+      // It is awaited by the next step; an error that ends the run earlier is reported there.
+      run.sendingToOthers.catch(() => undefined);
+      return sendPlainAtOnce(t, account.key, Math.max(1, Math.min(6, limits.inFlight)));
+    },
   },
   {
     name: "others",
     cost: { requests: 9, waitS: 5 },
     dependsOn: "whileDenied",
-    run: ({ t, account }) => sendToOtherAccounts(t, account, { tries: 3, again: { key: account.key } }),
+    run: ({ sendingToOthers }) => sendingToOthers ?? [],
   },
   {
     name: "laterDenied",

@@ -95,8 +95,7 @@ async function conform(text: RegExp, breakBy: (front: Front) => void, args: read
   return { code, stdout, record: readRun(out).record, afterMs: front.sinceBrokenMs() };
 }
 
-/** The suite with the request at which the gateway breaks, and one that runs with it. */
-const SUITES = ["models", "robustness"];
+const SUITES = ["models", "chat", "messages", "robustness"];
 const HEAD = /^HEAD \/v1\/models/;
 
 describe.concurrent("a gateway that no longer responds to anything", () => {
@@ -128,7 +127,7 @@ describe.concurrent("a gateway that no longer responds to anything", () => {
 });
 
 test.concurrent("a gateway that stops is a failure, whatever was selected", { timeout: 120_000 }, async () => {
-  const { code, record } = await conform(/^POST \/v1\/messages/, ({ freeze }) => freeze(), ["messages"]);
+  const { code, record } = await conform(/^POST \/v1\/messages/, ({ freeze }) => freeze(), ["chat", "messages"]);
   expect(record.verdict.reasons[0]?.text).toMatch(/^the gateway stopped responding after x/);
   expect(record.checks.find(({ id }) => id === "robustness.keeps-responding")?.status).toBe("fail");
   expect(record.notSelected).not.toContain("robustness.keeps-responding");

@@ -1,4 +1,3 @@
-// real-time: compares durations that it measures
 import { describe, expect, test } from "vitest";
 import { seededRandom } from "../../../src/core/index.ts";
 import { retryAfterMs } from "../../../src/dialects/index.ts";

@@ -1,4 +1,3 @@
-// real-time: sends load, and judges how much of it was served in time
 import { constants } from "node:buffer";
 import { closeSync, openSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,3 @@
-// real-time: sends load, and judges how much of it was served in time
 import { Tiktoken } from "js-tiktoken/lite";
 import ranks from "js-tiktoken/ranks/o200k_base";
 import { describe, expect, test } from "vitest";

@@ -48,7 +48,7 @@ export function poissonSchedule({ ratePerS, durationS }: Rate, seed: number): Sc
   };
 }
 
-/** More arrivals than this do not happen. @param mean number of arrivals. */
+/** Upper bound on the number of arrivals: the mean and six standard deviations. @param mean number of arrivals. */
 export function maxPoisson(mean: number): number {
   return Math.ceil(mean + SIGMAS * Math.sqrt(mean) + 1);
 }

@@ -9,9 +9,9 @@ import { WARM_UPS } from "./warm-up.ts";
 
 /** Evenly spaced requests of a quick run. */
 const QUICK_EVEN = 32;
-/** The plan announces at least this much: denials in the first minute are waited out, s. */
+/** Minimum duration in the plan, s: the phase may have to wait out denials of the first minute. */
 const MIN_S = 50;
-/** What a quick plan adds for the end of the phase, s. */
+/** Allowance for responses that are still in flight in a quick run, s. */
 const QUICK_END_S = 2;
 const PAUSE_MS = 1_000;
 

@@ -8,7 +8,7 @@ import { fleetOf, judgeRecovery, recover, recoveryRequests, recoverySeconds } fr
 import { atOnce, type TierPhase } from "../tier-phase.ts";
 import { CONCURRENCY_MS } from "./at-concurrency-limit.ts";
 
-/** In a fixed schedule, a one-minute window has passed, plus a margin. */
+/** When a fixed schedule ends the fleet, ms: a one-minute window and a margin. */
 const FLEET_MS = 65_000;
 
 export const recovery: TierPhase = {

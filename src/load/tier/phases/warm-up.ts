@@ -10,8 +10,9 @@ import { evenly, type TierPhase } from "../tier-phase.ts";
 
 /** Single requests at the start: they warm up connections and code, and show how a lone stream arrives. */
 export const WARM_UPS = 8;
-/** Interval of a fixed schedule, and the time after it, ms. */
+/** Interval of a fixed schedule. */
 const EVERY_MS = 400;
+/** Pause after it. */
 const PAUSE_MS = 1_000;
 
 export const warmUp: TierPhase = {

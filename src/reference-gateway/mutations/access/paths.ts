@@ -105,7 +105,7 @@ export const BASE_MUTATIONS: readonly Mutation[] = [
     },
   }),
   mutation("base.list-redirects", {
-    breaks: ["MODELS-1", "AUTH-1", "BASE-1"],
+    breaks: ["MODELS-1", "AUTH-1"],
     summary: "The model list redirects to the same path with a slash.",
     apply: wrap("respond", (next) => (call) => {
       const redirected = onModels(call) && !call.arrival.url.split("?")[0]?.endsWith("/");

@@ -8,11 +8,11 @@ import { OPERATOR_KEY } from "../../providers/failing-models.ts";
 
 const EXACT = ["AUTH-3", "ERR-401-INVALID"];
 
-/** A key is also accepted at another place. */
+/** Also accepts a key from another part of the request. */
 const alsoAt = (place: (call: Call) => string | undefined): Apply =>
   wrap("presentedKey", (next) => (call) => next(call) ?? place(call));
 
-/** A key that was not issued counts as the first one that it matches. */
+/** Treats a key that was not issued as the first issued key that it matches. */
 const matched = (matches: (presented: string, issued: string) => boolean): Apply =>
   wrap(
     "findKey",

@@ -33,7 +33,6 @@ export const COMPAT_MESSAGES_MUTATIONS: readonly Mutation[] = [
       breaks: ["COMPAT-MSG-EVENTS", "COMPAT-MSG-REPLY", "COMPAT-USAGE"],
       summary: "Streams have no message_delta.",
       with: "finish",
-      mayBreak: ["COUNTS-ADD-UP"],
     },
     "compat.messages-no-stop": { summary: "Streams have no message_stop.", with: "done" },
   }),

@@ -6,7 +6,7 @@ import { type Apply, all, eachEvent, onEvents, onReply, onServed, wrap } from ".
 
 /** A kind of 2xx reply that no client can use. */
 interface Kind {
-  /** Of the mutations with it in every reply, in one of five, and after the first hundred. */
+  /** Names of its three mutations: every reply, one reply in five, every reply after the 100th. */
   readonly names: readonly [always: string, inFive: string, later: string];
   /** What is true of such a reply. */
   readonly summary: string;

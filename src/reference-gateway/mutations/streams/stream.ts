@@ -216,7 +216,7 @@ export const STREAM_MUTATIONS: readonly Mutation[] = [
     ),
   }),
   mutation("stream.cut-after-a-second", {
-    breaks: ["STREAM-3", "STREAM-4", "HTTP-FRAMING"],
+    breaks: ["STREAM-3", "STREAM-4"],
     summary: "Healthy streams are cut off after one second.",
     apply: cutAfter(1_000, chatStream),
     shownBy: ["lasting"],
@@ -261,7 +261,7 @@ export const STREAM_MUTATIONS: readonly Mutation[] = [
     shownBy: "checks",
   }),
   mutation("stream.wrong-length", {
-    breaks: ["STREAM-3", "STREAM-4", "HTTP-FRAMING"],
+    breaks: ["STREAM-3", "STREAM-4"],
     summary: "The Content-Length of a stream is too small.",
     apply: wrap("seal", (next) => (response, call) => {
       const parcel = next(response, call);
