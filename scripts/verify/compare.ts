@@ -25,7 +25,7 @@ const driftIn = (what: RegExp) => (comparison: Comparison) => comparison.drift.s
 
 const CASES: readonly Case[] = [
   { what: "itself", start: BASE, holds: ({ verdict }) => verdict !== "regressed", times: 10 },
-  { what: "15 % slower", start: `${GATEWAY} --pace 23`, holds: regressedIn(/stream response_ms/), times: 1 },
+  { what: "15 % slower", start: `${GATEWAY} --pace 23`, holds: regressedIn(/chat streaming response_ms/), times: 1 },
   {
     what: "a slower first token",
     start: `${BASE} --variant http.slow-first-byte`,
