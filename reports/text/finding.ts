@@ -61,13 +61,13 @@ export function describeFinding(finding: Finding): string {
   const { expected, observed, pointer, response, reason } = finding;
   const subject = subjectOf(finding);
   if (reason !== undefined) return `${subject === undefined ? "" : `${subject}: `}${describeUndecided(reason)}`;
-  if (subject !== undefined && pointer === undefined && observed.kind === "value") {
+  const isAboutResponse = pointer === "status" || pointer === "ending" || expected?.kind === "reply";
+  if (subject !== undefined && pointer === undefined && observed.kind === "value" && !isAboutResponse) {
     const required = expected?.kind === "value" ? expected.value : undefined;
     if (observed.value === true && required === false) return subject;
     if (observed.value === false && required !== true) return `${subject}: expected ${describeExpected(expected)}`;
   }
   const about = subject === undefined ? "" : `${subject}: `;
-  const isAboutResponse = pointer === "status" || pointer === "ending" || expected?.kind === "reply";
   if (isAboutResponse && response !== undefined)
     return `${about}expected ${describeExpected(expected)}, got ${describeResponse(response)}`;
   const note = responseNote(response);

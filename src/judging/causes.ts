@@ -112,6 +112,7 @@ function typical(symptoms: readonly Symptom[]): Finding {
   const checksOf = new Map<string, Set<string>>();
   for (const { check, finding } of symptoms)
     checksOf.set(mainOf(finding), (checksOf.get(mainOf(finding)) ?? new Set()).add(check));
+  const isOfListAlone = isOfModelList(symptoms);
   const specific = moreSpecificThanRoot(symptoms);
   const isNamedByRoot = !isOfOneDialect(symptoms);
   const order = (finding: Finding): readonly number[] => {
@@ -128,6 +129,8 @@ function typical(symptoms: readonly Symptom[]): Finding {
       layerOf(requirement),
       // Which limit is exceeded says more than whose limit it is.
       Number(requirement === "LIMIT-1" || requirement === "LIMIT-2"),
+      Number(isOfListAlone && requirement !== ("MODELS-1" satisfies RequirementId)),
+      isAboutPath(finding) ? 0 : -withoutVariants(checksOf.get(requirement)).size,
       isAboutPath(finding) ? 0 : -(checksOf.get(requirement)?.size ?? 0),
       Number(isAboutWords(finding)),
       ORDER.indexOf(requirement),
@@ -162,10 +165,24 @@ const isAboutShape = ({ observed }: Finding): boolean => observed.kind === "abse
 
 const DIALECT_AREAS: readonly string[] = ["chat", "messages"];
 
+const areasOf = (symptoms: readonly Symptom[]): ReadonlySet<string> =>
+  new Set(symptoms.map(({ finding }) => areaOf(mainOf(finding)) ?? ""));
+
 function isOfOneDialect(symptoms: readonly Symptom[]): boolean {
-  const areas = new Set(symptoms.map(({ finding }) => areaOf(mainOf(finding)) ?? ""));
+  const areas = areasOf(symptoms);
   return DIALECT_AREAS.filter((area) => areas.has(area)).length === 1;
 }
+
+/** Whether the model list is affected, and neither dialect: then it is not the base address or the key. */
+function isOfModelList(symptoms: readonly Symptom[]): boolean {
+  const areas = areasOf(symptoms);
+  const isListed = symptoms.some(({ finding }) => mainOf(finding) === ("MODELS-1" satisfies RequirementId));
+  return isListed && DIALECT_AREAS.every((area) => !areas.has(area));
+}
+
+/** The number of a check's variants says less than the number of checks. */
+const withoutVariants = (checks: Iterable<string> = []): ReadonlySet<string> =>
+  new Set([...checks].map((check) => check.replace(/\[.*/, "")));
 
 function isBefore(a: readonly number[], b: readonly number[]): boolean {
   const at = a.findIndex((value, index) => value !== b[index]);
@@ -181,7 +198,7 @@ function isAboutPath({ response: { status = 0, reason, ending } = {} }: Finding)
 }
 
 const expectsSuccess = ({ pointer, expected }: Finding): boolean =>
-  pointer === "status" && expected?.kind === "status" && expected.range === "2xx";
+  expected?.kind === "reply" || (pointer === "status" && expected?.kind === "status" && expected.range === "2xx");
 
 /**
  * Whether another requirement says more: always for STREAM-2 (a stream is denied like any other request), and for BASE-3 if

@@ -46,11 +46,18 @@ const deniedInEveryForm = defineCheck({
       }
       return responses;
     };
+    const expected = expectedDenial(t, reasonOf(caller));
     const single: Response[] = [];
-    for (const way of Object.values(WAYS)) single.push(...(await both(way)));
+    const twice: Response[] = [];
+    for (const way of Object.values(WAYS))
+      for (const response of await both(way)) {
+        // A form that a valid key may not use, either, is a second mistake.
+        const { endpoint } = response.requested;
+        const isKnownForm = response.status === expected.status || (await t.send({ ...way, endpoint })).admitted;
+        (isKnownForm ? single : twice).push(response);
+      }
     const inTurn = t.dialects.map((endpoint): RequestSpec => ({ ...request, endpoint }));
     const together = await atOnce(t, inTurn, AT_ONCE);
-    const twice: Response[] = [];
     for (const way of Object.values(TWICE_WRONG)) twice.push(...(await both(way)));
     const { status } = await t.expectContinue(who);
     return {
@@ -60,7 +67,7 @@ const deniedInEveryForm = defineCheck({
       together,
       twice,
       afterExpect: status ?? null,
-      expected: expectedDenial(t, reasonOf(caller)),
+      expected,
     };
   },
   judge(recording, verdict, { case: caller }) {

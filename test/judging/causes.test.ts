@@ -74,6 +74,50 @@ test("an unfounded denial is about the denial, not about what was requested", ()
   expect(causes.map(({ requirement }) => requirement)).toEqual(["AUTH-1"]);
 });
 
+test("a list that alone is not served is about the list, however many checks needed it", () => {
+  const ofList = [
+    failed("models.list", status("x1", "2xx", "304", "MODELS-1")),
+    failed("auth.bearer[models]", status("x2", "2xx", "304", "AUTH-1")),
+    failed("spending.list-allowed[empty]", status("x3", "2xx", "304", "AUTH-1")),
+  ];
+  const ofAll = [...ofList, failed("chat.minimal[plain]", status("x4", "2xx", "304", "CHAT-1"))];
+  const requirementOf = (results: typeof ofList) => causesOf(results).map(({ requirement }) => requirement);
+  expect([requirementOf(ofList), requirementOf(ofAll)]).toEqual([["MODELS-1"], ["AUTH-1"]]);
+});
+
+test("two checks say more than many variants of one", () => {
+  const variants = ["one-turn", "three-turns", "long"].map((variant) =>
+    failed(`chat.conversation[${variant}]`, status(variant, "2xx", "400 invalid_request", "CHAT-4")),
+  );
+  const checks = ["chat.minimal", "chat.non-streaming"].map((id) =>
+    failed(id, status(id, "2xx", "400 invalid_request", "CHAT-1")),
+  );
+  expect(causesOf([...variants, ...checks]).map(({ requirement }) => requirement)).toEqual(["CHAT-1"]);
+});
+
+test("a valid request without a reply says more than the status that it got", () => {
+  const seen = { weight: "warn", response: facts("500 internal_error"), exchanges: ["x1"] } as const;
+  const anyStatus = of("HTTP-SERVER-ERROR", {
+    ...seen,
+    pointer: "status",
+    expected: { kind: "condition", text: "no 5xx caused by the request" },
+    observed: value(500),
+  });
+  const noReply = of("COMPAT-IMAGES", {
+    ...seen,
+    pointer: undefined,
+    expected: { kind: "reply" },
+    observed: value(false),
+  });
+  const causes = causesOf([
+    result("robustness.no-server-error", "warn", { findings: [anyStatus] }),
+    result("compat.chat-images", "warn", { findings: [noReply] }),
+  ]);
+  expect(causes.map(({ requirement, title }) => [requirement, title])).toEqual([
+    ["COMPAT-IMAGES", "expected a complete reply without an error, got 500 internal_error"],
+  ]);
+});
+
 test("failures before warnings, then what explains most, then the more basic; waived results have none", () => {
   const finding = (requirement: string, weight: "fail" | "warn" = "fail") =>
     of(requirement, { weight, pointer: `/${requirement}`, expected: requirement, observed: "other" });
