@@ -1,8 +1,9 @@
-import { imageReader, jsonWriter, toolCaller } from "./capable-models.ts";
+import { imageReader, jsonWriter } from "./capable-models.ts";
 import { dropMidstream, failHtml, failing, failTimeout } from "./failing-models.ts";
 import { echoFast, echoStream, shoutFast, slow, transcript } from "./plain-models.ts";
 import type { Provider } from "./plan.ts";
 import { countPieces } from "./text-pieces.ts";
+import { toolCaller } from "./tool-caller.ts";
 
 /** Reserved for a reply whose length the caller does not limit. */
 const UNBOUNDED_TOKENS = 1_024;

@@ -3,7 +3,10 @@ import type { Piece, ReplyPlan } from "./plan.ts";
 import { countPieces, splitPieces } from "./text-pieces.ts";
 
 /** Maximum number of increments in a reply: longer texts have larger pieces, because an event costs more than its text. */
-const MAX_INCREMENTS = 256;
+export const MAX_INCREMENTS = 256;
+
+/** Of models with a special ability: enough time between increments to observe them separately. */
+export const TIMING: Timing = { firstMs: 0, paceMs: 5 };
 
 interface Timing {
   readonly firstMs: number;

@@ -1,3 +1,4 @@
+import { InvalidRequest } from "./invalid-request.ts";
 import type { Image } from "./read-image.ts";
 
 export interface Turn {
@@ -11,6 +12,13 @@ export interface Tool {
   readonly name: string;
   /** JSON Schema of the arguments; unvalidated, because the caller wrote it. */
   readonly schema: unknown;
+}
+
+/** The tool that the caller demands, by its name. @throws InvalidRequest if it is not among those given. */
+export function chosen(tools: readonly Tool[], name: unknown): readonly Tool[] {
+  const own = tools.filter((tool) => tool.name === name);
+  if (own.length === 0) throw new InvalidRequest("tool_choice", "the name of one of the tools is expected.");
+  return own;
 }
 
 /** How bodies are read. */
@@ -32,6 +40,7 @@ export interface InferenceRequest {
   readonly stream: boolean;
   /** Chat dialect: the caller requested usage at the end of the stream. */
   readonly includeUsage: boolean;
+  /** The tools that the model may call: none, or only one of those given, if the caller says so. */
   readonly tools: readonly Tool[];
   /** False when the caller forbids more than one call in a turn. */
   readonly parallelTools: boolean;

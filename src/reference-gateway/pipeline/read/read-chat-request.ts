@@ -1,5 +1,5 @@
 import { member } from "../../../core/index.ts";
-import type { InferenceRequest, Reading, Tool, Turn } from "./inference-request.ts";
+import { chosen, type InferenceRequest, type Reading, type Tool, type Turn } from "./inference-request.ts";
 import {
   InvalidRequest,
   objects,
@@ -35,10 +35,18 @@ export function readChatRequest(body: Record<string, unknown>, reading: Reading)
     maxTokens: optionalPositiveInteger(body, "max_completion_tokens") ?? optionalPositiveInteger(body, "max_tokens"),
     stream: optionalFlag(body, "stream"),
     includeUsage: member(body["stream_options"], "include_usage") === true,
-    tools: body["tool_choice"] === "none" ? [] : optionalObjects(body, "tools").map(readTool),
+    tools: readTools(body),
     parallelTools: body["parallel_tool_calls"] !== false,
     format: readFormat(body["response_format"]),
   };
+}
+
+function readTools(body: Record<string, unknown>): readonly Tool[] {
+  const { tool_choice: choice } = body;
+  const tools = optionalObjects(body, "tools").map(readTool);
+  const name = member(member(choice, "function"), "name");
+  if (name !== undefined) return chosen(tools, name);
+  return choice === "none" ? [] : tools;
 }
 
 function readTurn(item: Record<string, unknown>, index: number, reading: Reading): Turn {

@@ -1,5 +1,5 @@
 import { isObject, member } from "../../../core/index.ts";
-import type { InferenceRequest, Reading, Tool, Turn } from "./inference-request.ts";
+import { chosen, type InferenceRequest, type Reading, type Tool, type Turn } from "./inference-request.ts";
 import { InvalidRequest, objects, optionalFlag, optionalObjects, positiveInteger, text } from "./invalid-request.ts";
 import { type Image, readMessagesImage } from "./read-image.ts";
 
@@ -17,10 +17,18 @@ export function readMessagesRequest(body: Record<string, unknown>, reading: Read
     maxTokens,
     stream: optionalFlag(body, "stream"),
     includeUsage: true,
-    tools: member(choice, "type") === "none" ? [] : optionalObjects(body, "tools").map(readTool),
+    tools: readTools(body),
     parallelTools: member(choice, "disable_parallel_tool_use") !== true,
     format: readFormat(member(body["output_config"], "format") ?? body["output_format"]),
   };
+}
+
+function readTools(body: Record<string, unknown>): readonly Tool[] {
+  const { tool_choice: choice } = body;
+  const tools = optionalObjects(body, "tools").map(readTool);
+  const type = member(choice, "type");
+  if (type === "tool") return chosen(tools, member(choice, "name"));
+  return type === "none" ? [] : tools;
 }
 
 /** The system prompt: a string, or an array of text blocks. */
