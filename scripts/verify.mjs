@@ -33,6 +33,7 @@ const VERIFICATIONS = {
     "the verdicts of all checks on the mutations and variants of the reference gateway",
   ],
   nodes: [script("nodes.ts"), "the tests on every Node that the package supports (--share 4: a quarter on each)"],
+  oracles: [script("oracles.ts"), "the reference gateway, by three programs of other projects"],
   overhead: [script("overhead.ts"), "the overhead of gateways, and the suite `upstream` behind them"],
   "overhead-truth": [
     script("overhead-truth.ts"),

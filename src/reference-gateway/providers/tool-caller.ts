@@ -1,5 +1,6 @@
 import { isObject } from "../../core/index.ts";
 import { type InferenceRequest, lastUserText } from "../pipeline/read/inference-request.ts";
+import { jsonWriter } from "./capable-models.ts";
 import type { Piece, Provider } from "./plan.ts";
 import { objectFor } from "./schema-value.ts";
 import { inputTokens, MAX_INCREMENTS, TIMING, textPlan } from "./text-plan.ts";
@@ -14,22 +15,28 @@ const FRAGMENT_LENGTH = 6;
 
 /**
  * Calls the given tools, with arguments that are valid for their schemas: the first, and the second too if more than one call is
- * allowed. Replies with text without a tool, or when the last turn is a tool result.
+ * allowed. Without a tool, or when the last turn is a tool result, it replies with text, or with JSON if a format is requested.
  *
  * A prompt can direct it. A line `tool_calls: [[{"name": "a", "arguments": {}}], [...]]` lists the calls of each step: those of
  * the second step follow the results of the first, and after the last step, or for `[]`, it replies with text. "Do not use any
  * tool" in words means no call, and "both calls" or "two calls" means two calls of the only tool.
  */
-export const toolCaller: Provider = (request) => {
+export const toolCaller: Provider = (request, ...rest) => {
   const script = scriptOf(lastUserText(request));
   if (script === "malformed")
     return textPlan(request, 'tool_calls: expected steps like [[{"name": …, "arguments": {…}}]]', TIMING);
   const calls = script === undefined ? unscripted(request) : (script[stepOf(request)] ?? []);
-  const last = request.turns.at(-1);
-  if (calls.length === 0)
-    return textPlan(request, last?.role === "tool" ? `The tool says: ${last.text}` : lastUserText(request), TIMING);
+  if (calls.length === 0) return withoutCall(request, ...rest);
   const pieces = calls.flatMap((call, index) => callPieces(request, call, index));
   return { kind: "reply", ...TIMING, pieces, stop: "tools", inputTokens: inputTokens(request) };
+};
+
+/** The result of a tool in words, or what a model without tools replies. */
+const withoutCall: Provider = (request, ...rest) => {
+  const last = request.turns.at(-1);
+  return last?.role === "tool"
+    ? textPlan(request, `The tool says: ${last.text}`, TIMING)
+    : jsonWriter(request, ...rest);
 };
 
 const NO_TOOL = /\b(?:do not|don't|without) (?:use|using|call|calling) (?:any |a )?tools?\b/i;
