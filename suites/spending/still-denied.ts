@@ -24,7 +24,7 @@ const stillDenied = defineCheck({
     for (const { name: key, reason } of DENIED_KEYS) {
       if (t.target.keys[key] === undefined) continue;
       const { status } = expectedDenial(t, reason);
-      for (const endpoint of t.dialects)
+      for (const endpoint of t.target.dialects)
         late.push({ key, status, response: await t.send({ key, endpoint, intent: "denied", repeats: false }) });
     }
     return { late };
