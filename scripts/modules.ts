@@ -59,7 +59,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   },
   policy: {
     holds: "thresholds, baselines, verdict, exit code",
-    imports: ["core", "judging", "record", "reports/text", "requirements"],
+    imports: ["core", "judging", "metrics", "record", "reports/text", "requirements"],
   },
   load: {
     holds: "schedules, senders, measurement, tier phases, capacity, sizing",
