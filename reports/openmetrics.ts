@@ -1,11 +1,5 @@
-import {
-  type LoadClass,
-  type LoadPhase,
-  type LoadRun,
-  type Quantiles,
-  type RunRecord,
-  STATUSES,
-} from "../src/record/index.ts";
+import type { LatencyFigure } from "../src/metrics/index.ts";
+import { type LoadPhase, type LoadRun, type Quantiles, type RunRecord, STATUSES } from "../src/record/index.ts";
 import { oneLine } from "./clean-text.ts";
 
 /** A value of a metric. */
@@ -98,14 +92,14 @@ const GOODPUT = [
   ["share", "gauntlet_goodput_ratio", "Share of the arrivals that met every objective."],
 ] as const satisfies readonly (readonly [keyof NonNullable<LoadRun["phases"][number]["goodput"]>, string, string])[];
 
-/** Class field, name, help, histogram name. */
+/** Figure, name, help. */
 export const LATENCIES = [
-  ["responseMs", "gauntlet_response_seconds", "From the due time to the end.", "response"],
-  ["serviceMs", "gauntlet_service_seconds", "From the send to the end.", "service"],
-  ["ttftMs", "gauntlet_ttft_seconds", "From the send to the first content token.", "ttft"],
-  ["itlMs", "gauntlet_inter_token_seconds", "Gaps between consecutive tokens.", "itl"],
-  ["eventGapMs", "gauntlet_event_gap_seconds", "Gaps between consecutive events with output.", "eventGap"],
-] as const satisfies readonly (readonly [keyof LoadClass, string, string, string])[];
+  ["response", "gauntlet_response_seconds", "From the due time to the end."],
+  ["service", "gauntlet_service_seconds", "From the send to the end."],
+  ["ttft", "gauntlet_ttft_seconds", "From the send to the first content token."],
+  ["itl", "gauntlet_inter_token_seconds", "Gaps between consecutive tokens."],
+  ["eventGap", "gauntlet_event_gap_seconds", "Gaps between consecutive events with output."],
+] as const satisfies readonly (readonly [LatencyFigure, string, string])[];
 
 export const QUANTILES = [
   ["p50", "0.5"],
@@ -129,14 +123,14 @@ function loadFamilies(runs: readonly LoadRun[]): Family[] {
     ),
   });
   const latency = LATENCIES.map(
-    ([field, name, help]): Family => ({
+    ([figure, name, help]): Family => ({
       name,
       unit: "seconds",
       help,
       samples: runs.flatMap((run) =>
         run.phases.flatMap((phase) =>
           phase.classes.flatMap((entry) => {
-            const quantiles = entry[field];
+            const quantiles = entry[`${figure}Ms`];
             if (quantiles === null) return [];
             const labels = {
               run: run.name,

@@ -14,7 +14,10 @@ export const MODULES: Readonly<Record<string, Module>> = {
     holds: "how many requests and tokens a command may still use; created only in `run/control`",
     imports: ["core"],
   },
-  dialects: { holds: "requests, replies, event streams, error bodies, Retry-After; pure", imports: ["core"] },
+  dialects: {
+    holds: "requests, replies, event streams, error bodies, Retry-After; pure",
+    imports: ["core", "requirements"],
+  },
   requirements: { holds: "requirements and the denial table as data", imports: ["core"] },
   metrics: { holds: "histograms, counters, merging", imports: ["core"] },
   "http/recorder": { holds: "one exchange, timed, recorded, redacted", imports: ["core", "dialects"] },
@@ -56,7 +59,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   },
   policy: {
     holds: "thresholds, baselines, verdict, exit code",
-    imports: ["core", "judging", "record", "reports/text", "requirements"],
+    imports: ["core", "judging", "metrics", "record", "reports/text", "requirements"],
   },
   load: {
     holds: "schedules, senders, measurement, tier phases, capacity, sizing",

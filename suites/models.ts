@@ -130,7 +130,7 @@ const listedIdsWork = defineCheck({
   cost: { requests: SAMPLE + 8 },
   async run(t) {
     const list = await t.send({ endpoint: "models" });
-    const configured = t.dialects.flatMap((dialect) => t.target.models[dialect].plain ?? []);
+    const configured = t.target.dialects.flatMap((dialect) => t.target.models[dialect].plain ?? []);
     const ids = idsOf(list);
     const sample = [...ids.filter((id) => configured.includes(id)), ...spread(ids, SAMPLE)];
     /** Results for configured models that another key's list lacks. */

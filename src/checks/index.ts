@@ -10,7 +10,6 @@ export {
   inDialect,
   instancesOf,
   onAnyAccount,
-  type RunKind,
   type Scenario,
   suiteOf,
   waitSOf,
@@ -20,7 +19,7 @@ export { type Explanation, explanationOf } from "./declare/explanation.ts";
 export type { Need } from "./declare/need.ts";
 export type { RequestSpec } from "./declare/request-spec.ts";
 export { variantOf } from "./declare/request-variant.ts";
-export type { Schedule } from "./declare/schedule.ts";
+export type { RunKind, Schedule } from "./declare/schedule.ts";
 export { scoreBySet } from "./declare/score-by-set.ts";
 export { type Selection, select } from "./declare/select.ts";
 export { defineStepScenario, type Step } from "./declare/steps.ts";

@@ -131,8 +131,8 @@ function parserOf(own: readonly string[], outcome: ExitCodeHolder, behindDashes?
       argv["outcome"] = outcome;
       if (behindDashes !== undefined) argv["behindDashes"] = behindDashes;
     })
-    .check((argv) => {
-      checkOptions(argv, own);
+    .check((argv, declared) => {
+      checkOptions(argv, own, declared);
       return true;
     })
     .completion(

@@ -1,3 +1,5 @@
+import { temporaryLimitOf } from "../requirements/index.ts";
+
 /** What a response means in standard terms: served, refused on purpose, or neither. */
 export type Classification =
   | { readonly kind: "admitted" }
@@ -12,10 +14,7 @@ export type Classification =
  */
 export type Retry = "never" | "retry-after" | "backoff" | "uncertain";
 
-/** Denials by a limit: waiting resolves them. Every other reason requires someone to act (retry rules 1 and 2). */
-const LIMIT_REASONS: readonly unknown[] = ["rate_limit_exceeded", "concurrency_limit_exceeded"];
-
-export const isLimitReason = (reason: string | undefined): boolean => LIMIT_REASONS.includes(reason);
+export const isLimitReason = (reason: string | undefined): boolean => temporaryLimitOf(reason) !== undefined;
 
 export interface Facts {
   /** Status of the final response; `undefined` if there was none. */

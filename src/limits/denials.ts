@@ -1,16 +1,11 @@
 import type { Observation } from "../judging/index.ts";
-import { DENIALS } from "../requirements/index.ts";
+import { limitOfReason, temporaryLimitOf } from "../requirements/index.ts";
 
 export type LimitName = "rate" | "concurrency";
 
-/** Reasons that say which limit a 429 is about. */
-const LIMIT_NAMES: readonly string[] = DENIALS.flatMap((entry) => ("limit" in entry ? [entry.reason] : []));
-
-const namesLimit = (reason: string | undefined): boolean => reason !== undefined && LIMIT_NAMES.includes(reason);
-
 /** Whether a denial is a 429 that does not say which limit was reached. */
 export function isUnnamedLimit({ outcome, what, status }: Pick<Observation, "outcome" | "what" | "status">): boolean {
-  return outcome === "denied" && status === 429 && !namesLimit(what);
+  return outcome === "denied" && status === 429 && limitOfReason(what) === undefined;
 }
 
 export const isAdmitted = ({ outcome }: Pick<Observation, "outcome">): boolean =>
@@ -29,9 +24,7 @@ export function limitOf(
   unnamed: LimitName = CONCURRENCY_ROLES.includes(one.role) ? "concurrency" : "rate",
 ): LimitName | undefined {
   if (one.outcome !== "denied") return undefined;
-  if (one.what === "rate_limit_exceeded") return "rate";
-  if (one.what === "concurrency_limit_exceeded") return "concurrency";
-  return isUnnamedLimit(one) ? unnamed : undefined;
+  return temporaryLimitOf(one.what) ?? (isUnnamedLimit(one) ? unnamed : undefined);
 }
 
 export const isRateDenial = (one: Denied): boolean => limitOf(one) === "rate";

@@ -10,4 +10,11 @@ export {
   type StoredHistogram,
 } from "./histogram.ts";
 export { histogramLog, type TaggedHistogram } from "./histogram-log.ts";
+export {
+  LATENCY_FIGURE_NAMES,
+  LATENCY_FIGURES,
+  type LatencyFigure,
+  type LatencyMetric,
+  latencyFields,
+} from "./latency-figures.ts";
 export { quantileIntervals } from "./quantile-intervals.ts";

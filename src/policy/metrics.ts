@@ -1,17 +1,14 @@
-import type { LoadClass, LoadPhase, LoadRun } from "../record/index.ts";
+import { LATENCY_FIGURE_NAMES, LATENCY_FIGURES, type LatencyFigure, type LatencyMetric } from "../metrics/index.ts";
+import type { LoadPhase, LoadRun } from "../record/index.ts";
 import { classLabels, eachPhase, eachRun, phaseLabels, sentBy, sentByKind } from "./load-series.ts";
-import type { CountSeries, Ends, Labels, Metric, Stat } from "./metric.ts";
+import type { CountSeries, Ends, Labels, Metric } from "./metric.ts";
 
 const CLASS_LABELS = ["tier", "phase", "dialect", "stream", "outcome"] as const;
 const PHASE_LABELS = ["tier", "phase"] as const;
 const REASON_LABELS = ["tier", "reason", "dialect", "stream"] as const;
 
-type QuantileField = {
-  [Field in keyof LoadClass]: LoadClass[Field] extends Record<Stat, number> | null ? Field : never;
-}[keyof LoadClass];
-
 /** Quantiles of one field of every class. Without an `outcome` it means admitted requests: outcomes are never mixed. */
-const distribution = (field: QuantileField): Metric => ({
+const distribution = (field: `${LatencyFigure}Ms`): Metric => ({
   kind: "distribution",
   labels: CLASS_LABELS,
   read: (record) =>
@@ -191,19 +188,12 @@ const checks: Metric = {
     })),
 };
 
+const DISTRIBUTIONS = Object.fromEntries(
+  LATENCY_FIGURE_NAMES.map((name) => [LATENCY_FIGURES[name].metric, distribution(`${name}Ms`)]),
+) as Record<LatencyMetric, Metric>;
+
 const METRICS = {
-  response_ms: distribution("responseMs"),
-  service_ms: distribution("serviceMs"),
-  ttft_ms: distribution("ttftMs"),
-  ttft_text_ms: distribution("textTtftMs"),
-  event_gap_ms: distribution("eventGapMs"),
-  itl_ms: distribution("itlMs"),
-  connect_ms: distribution("connectMs"),
-  headers_ms: distribution("headersMs"),
-  first_byte_ms: distribution("firstByteMs"),
-  first_event_ms: distribution("firstEventMs"),
-  longest_stall_ms: distribution("longestStallMs"),
-  per_token_ms: distribution("perTokenMs"),
+  ...DISTRIBUTIONS,
   schedule_lag_ms: ofGenerator("scheduleLagMs"),
   loop_delay_ms: ofGenerator("loopDelayMs"),
   offered: ofPhases("sum", ({ offered }) => offered),

@@ -70,6 +70,20 @@ export function denial(reason: Reason): Denial {
   return found;
 }
 
+/** Which limit was reached, by the reason of the denial. */
+const LIMITS = new Map<string | undefined, NonNullable<DenialEntry["limit"]>>(
+  DENIALS.flatMap((entry) => ("limit" in entry ? [[entry.reason, entry.limit] as const] : [])),
+);
+
+/** The limit that a denial with this reason is about; `undefined` if it is about none. */
+export const limitOfReason = (reason: string | undefined): DenialEntry["limit"] => LIMITS.get(reason);
+
+/** The limit of a denial that waiting resolves. Every other reason requires someone to act (retry rules 1 and 2). */
+export function temporaryLimitOf(reason: string | undefined): "rate" | "concurrency" | undefined {
+  const limit = limitOfReason(reason);
+  return limit === "spending" ? undefined : limit;
+}
+
 type OfKey = Extract<Denial, { readonly key: unknown }>;
 
 /** A key whose requests must all be denied. */
@@ -81,3 +95,10 @@ export const DENIED_KEYS = DENIALS.flatMap((entry) => {
   const [name, requirement] = entry.key;
   return [{ name, requirement, reason: entry.reason }];
 });
+
+/** The denial that every request with a key must get; `undefined` for a key that should be served. */
+export function denialOfKey(key: DeniedKey): (typeof DENIED_KEYS)[number];
+export function denialOfKey(key: string): (typeof DENIED_KEYS)[number] | undefined;
+export function denialOfKey(key: string): (typeof DENIED_KEYS)[number] | undefined {
+  return DENIED_KEYS.find(({ name }) => name === (key === "emptySecond" ? "empty" : key));
+}

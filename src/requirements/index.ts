@@ -1,4 +1,14 @@
-export { DENIALS, DENIED_KEYS, type Denial, type DeniedKey, denial, type Reason } from "./denials.ts";
+export {
+  DENIALS,
+  DENIED_KEYS,
+  type Denial,
+  type DeniedKey,
+  denial,
+  denialOfKey,
+  limitOfReason,
+  type Reason,
+  temporaryLimitOf,
+} from "./denials.ts";
 export { EXCLUSIONS } from "./exclusions.ts";
 export type {} from "./requirement.ts";
 export { REQUIREMENT_SET, requirementsAfter } from "./requirement-set.ts";

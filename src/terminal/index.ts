@@ -8,11 +8,14 @@ export {
   flag,
   json,
   k6,
+  LENGTHS_S,
   many,
   mutation,
   number,
   out,
+  PORTS,
   policy,
+  SEEDS,
   seed,
   suite,
   target,
@@ -21,5 +24,6 @@ export {
 } from "./options.ts";
 export { wrap } from "./progress/fit.ts";
 export { showProgress } from "./progress/progress.ts";
+export { OutOfRange, within } from "./range.ts";
 export { untilStopped } from "./until-stopped.ts";
 export { fitted } from "./wrap-lines.ts";

@@ -1,17 +1,23 @@
 /** Options that several commands share. */
 
+import { type Range, within } from "./range.ts";
+
 export const text = (describe: string) => ({ type: "string", describe, requiresArg: true }) as const;
 export const many = (describe: string) =>
   ({ type: "string", array: true, nargs: 1, describe, default: [] as string[] }) as const;
 export const flag = (describe: string) => ({ type: "boolean", describe, default: false }) as const;
-export const number = (describe: string) => ({ type: "number", describe, requiresArg: true }) as const;
+export const number = (describe: string, range?: Range) =>
+  ({ type: "number", describe, requiresArg: true, ...(range !== undefined && within(range)) }) as const;
 
 export const target = text(
   'target file, or "embedded" for the reference gateway; default: gauntlet.yaml if it exists, else embedded',
 );
 export const out = text("folder for this run; default: gauntlet-runs/<time>-<target>");
 export const json = flag("print exactly one JSON document to stdout");
-export const seed = number("seed of everything random; default: from the clock");
+export const SEEDS: Range = { min: 0, max: 2 ** 31 - 1 };
+export const PORTS: Range = { min: 0, max: 65_535 };
+export const LENGTHS_S: Range = { min: 0.1, max: 3_600, fractions: true };
+export const seed = number("seed of everything random; default: from the clock", SEEDS);
 export const only = many("check, check instance or requirement to run; may be repeated");
 export const mutation = many("with the embedded gateway: turn on a mutation; may be repeated");
 export const variant = many("with the embedded gateway: turn on a variant; may be repeated");

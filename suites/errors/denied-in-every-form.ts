@@ -39,7 +39,7 @@ const deniedInEveryForm = defineCheck({
     const request: RequestSpec = { ...who, intent: "denied", repeats: false };
     const both = async (way: RequestSpec) => {
       const responses: Response[] = [];
-      for (const endpoint of t.dialects) {
+      for (const endpoint of t.target.dialects) {
         // A stream may be refused on /messages before anything else is checked.
         if (endpoint === "chat" || way.mode !== "streaming")
           responses.push(await t.send({ ...request, ...way, endpoint }));
@@ -56,7 +56,7 @@ const deniedInEveryForm = defineCheck({
         const isKnownForm = response.status === expected.status || (await t.send({ ...way, endpoint })).admitted;
         (isKnownForm ? single : twice).push(response);
       }
-    const inTurn = t.dialects.map((endpoint): RequestSpec => ({ ...request, endpoint }));
+    const inTurn = t.target.dialects.map((endpoint): RequestSpec => ({ ...request, endpoint }));
     const together = await atOnce(t, inTurn, AT_ONCE);
     for (const way of Object.values(TWICE_WRONG)) twice.push(...(await both(way)));
     const { status } = await t.expectContinue(who);

@@ -40,7 +40,7 @@ const applied = defineCheck({
       const messages = await sendWithSystem(t, "messages", id, { form, mode: t.mode });
       first.push(messages);
       if (follows(messages)) return { first, messages: [messages], chat: [], inTurn: null, ...NOT_COUNTED, skipped };
-      if (!t.dialects.includes("chat")) continue;
+      if (!t.target.dialects.includes("chat")) continue;
       const chat = await sendWithSystem(t, "chat", id, { form, mode: "non-streaming" });
       if (follows(chat)) return { first, ...(await sendRounds(t, id, form)), ...NOT_COUNTED, skipped };
       skipped.push(id);

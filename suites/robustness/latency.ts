@@ -63,9 +63,9 @@ async function series(t: Session, each: number): Promise<Response[]> {
   const startedUs = t.nowUs();
   for (let round = 0; round < each; round++) {
     if (round >= MIN_ROUNDS && t.nowUs() - startedUs > SERIES_MS * 1_000) break;
-    const kinds = t.dialects.flatMap((endpoint) => MODES.map((mode) => ({ endpoint, mode, prompt: "ping" })));
+    const kinds = t.target.dialects.flatMap((endpoint) => MODES.map((mode) => ({ endpoint, mode, prompt: "ping" })));
     // If replies are slow, the kinds are sent concurrently; each kind is still sequential.
-    if (t.parallelFactor > 1) responses.push(...(await Promise.all(kinds.map((one) => t.send(one)))));
+    if (t.replyTimes.requestsTogether > 1) responses.push(...(await Promise.all(kinds.map((one) => t.send(one)))));
     else for (const one of kinds) responses.push(await t.send(one));
   }
   return responses;

@@ -18,7 +18,7 @@ const dayBoundary = defineCheck({
   cost: { requests: 60 },
   reaches: "spending",
   async run(t) {
-    const { clock } = t;
+    const { clock } = t.fixtures;
     if (clock === undefined) return null;
     const nextDay = (Math.floor((await clock.readClock()) / (24 * HOUR_MS)) + 1) * 24 * HOUR_MS;
     let shifted = 0;
@@ -33,12 +33,12 @@ const dayBoundary = defineCheck({
     try {
       // A day that begins now: the verdict must not depend on the time of the run.
       await at(nextDay + 300_000);
-      const key = await t.freshKey("key.cappable");
+      const key = await t.fixtures.freshKey("key.cappable");
       if (key === undefined) return null;
       let denial: Response | undefined;
-      for (let sent = 0; sent < UNTIL_CAPPED && denial === undefined; sent += t.parallelFactor) {
+      for (let sent = 0; sent < UNTIL_CAPPED && denial === undefined; sent += t.replyTimes.requestsTogether) {
         const responses = await Promise.all(
-          Array.from({ length: t.parallelFactor }, () => t.send({ ...request, key })),
+          Array.from({ length: t.replyTimes.requestsTogether }, () => t.send({ ...request, key })),
         );
         denial = responses.find(isSpendingDenial);
       }

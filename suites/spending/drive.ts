@@ -22,7 +22,7 @@ export type Kind = {
   readonly cut?: boolean;
 };
 
-export function kindsOf({ dialects }: Session): Kind[] {
+export function kindsOf({ target: { dialects } }: Session): Kind[] {
   return dialects.flatMap((endpoint) => MODES.map((mode): Kind => ({ endpoint, mode })));
 }
 
@@ -130,7 +130,7 @@ export async function drive(t: Session, key: Key, kind: Kind, lagS: number, effo
     // If replies are slow, several are sent concurrently.
     const end = Math.min(...ends.filter((one) => one > sent));
     const together = Math.min(
-      t.parallelFactor,
+      t.replyTimes.requestsTogether,
       end - sent,
       request === small ? Number.POSITIVE_INFINITY : LARGE_TOGETHER,
     );

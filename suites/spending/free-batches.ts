@@ -77,7 +77,7 @@ async function validAfter(t: Session, key: Key): Promise<Response> {
 
 /** The last of `count` valid requests on a fresh key. */
 async function validOnly(t: Session, state: UsedUpState, count: number): Promise<Response | null> {
-  const key = await t.freshKey(`key.${state}`);
+  const key = await t.fixtures.freshKey(`key.${state}`);
   if (key === undefined) return null;
   let response: Response | null = null;
   for (let sent = 0; sent < count; sent++) response = await t.send({ key, intent: "either" });

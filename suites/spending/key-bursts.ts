@@ -17,7 +17,7 @@ const mostAtOnce = ({ target }: Session): number => Math.floor((target.limits?.i
 export async function overshoot(t: Session, state: UsedUpState, sequential: number): Promise<Overshoot | null> {
   const atOnce = Math.min(mostAtOnce(t), sequential * 3 + 12);
   if (sequential === 0 || atOnce < sequential * 2) return null;
-  const key = await t.freshKey(`key.${state}`);
+  const key = await t.fixtures.freshKey(`key.${state}`);
   if (key === undefined) return null;
   const responses = await Promise.all(Array.from({ length: atOnce }, () => t.start(longStream(key)).done));
   return { served: responses.filter(({ admitted }) => admitted).length, atOnce, sequential };
@@ -41,7 +41,7 @@ export async function burst(t: Session, state: UsedUpState, drives: readonly Dri
   if (model === undefined) return null;
   const { kind, served: sequential } = model;
   const atOnce = sequential * TIMES_OVER + 4;
-  const key = atOnce > mostAtOnce(t) ? undefined : await t.freshKey(`key.${state}`);
+  const key = atOnce > mostAtOnce(t) ? undefined : await t.fixtures.freshKey(`key.${state}`);
   if (key === undefined) return null;
   const request: RequestSpec = { key, endpoint: kind.endpoint, mode: kind.mode, intent: "either", repeats: false };
   const responses = await Promise.all(Array.from({ length: atOnce }, () => t.start(request).done));

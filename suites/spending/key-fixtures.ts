@@ -1,6 +1,7 @@
 import { type Check, defineCheck, defineInvariant, type Response, type Session } from "../../src/checks/index.ts";
 import { toolsOf } from "../../src/dialects/index.ts";
 import { notSuccess, success } from "../../src/judging/index.ts";
+import { type DeniedKey, denial, denialOfKey } from "../../src/requirements/index.ts";
 import { withoutStrays } from "../limits/denials.ts";
 import { otherDialect } from "../shared/cases/other-dialect.ts";
 import { servable } from "../shared/cases/servable.ts";
@@ -57,7 +58,7 @@ const emptyAccount = defineCheck({
 
 /** A key of the account before, between and after denials of the stopped one. */
 async function sendOnSiblings(t: Session, stopped: "capped" | "childExhausted") {
-  const expected = expectedDenial(t, stopped === "capped" ? "quota_exceeded" : "budget_exhausted");
+  const expected = expectedDenial(t, denialOfKey(stopped).reason);
   const served: Response[] = [];
   const denied: Response[] = [];
   const others = ["valid", ...(t.target.keys.second === undefined ? [] : ["second"])] as ("valid" | "second")[];
@@ -199,7 +200,7 @@ const noBypass = defineCheck({
     if (recording === null) return verdict.notApplicable(`the target has no key ${key}`);
     const { without, withHeaders, withUser, withParameters, withTools, withModels, spelled = [] } = recording;
     verdict.assume(isSpendingDenial(without), `the key ${key} is denied without them`);
-    const requirement = key === "empty" ? "ERR-402-CREDITS" : key === "capped" ? "ERR-402-QUOTA" : "ERR-429-BUDGET";
+    const { requirement } = denial(denialOfKey(key as DeniedKey).reason);
     for (const response of [without, withHeaders, withUser, withParameters, withTools, ...withModels]) {
       if ((response.status ?? 500) >= 500)
         verdict.markUndecided(

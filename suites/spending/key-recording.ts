@@ -74,7 +74,7 @@ export interface KeyRun {
   open: string | null;
 }
 
-export const freshKeyOf = ({ t, state }: KeyRun): Promise<Key | undefined> => t.freshKey(`key.${state}`);
+export const freshKeyOf = ({ t, state }: KeyRun): Promise<Key | undefined> => t.fixtures.freshKey(`key.${state}`);
 
 /** Whether the key that is used up was denied. */
 export const isUsedUp = ({ drives: [first] }: KeyRecording): boolean => first !== undefined && first.denial !== null;

@@ -62,7 +62,7 @@ function stepsFor(state: UsedUpState): readonly Step<KeyRun, KeyRecording>[] {
       name: "drives",
       cost: { requests: 60, ...inQuick(76) },
       dependsOn: "before",
-      run: (run) => (run.t.isQuick ? driveQuickly(run) : driveOwnKind(run)),
+      run: (run) => (run.t.run.isQuick ? driveQuickly(run) : driveOwnKind(run)),
     },
     {
       // Each of the other kinds of traffic, on a separate key.
@@ -127,7 +127,7 @@ function stepsFor(state: UsedUpState): readonly Step<KeyRun, KeyRecording>[] {
       when: isUsedUp,
       async run({ t, key }) {
         // A key that is accepted again after a while was not stopped: a cap lasts a day, a budget for ever.
-        if (!t.isQuick) await t.wait(REFILL_MS, "a used-up key to be denied still");
+        if (!t.run.isQuick) await t.wait(REFILL_MS, "a used-up key to be denied still");
         if (key === undefined) return null;
         return t.send({ key, mode: "non-streaming", intent: "denied", repeats: false });
       },
@@ -176,10 +176,10 @@ export function usedUpScenario(
     schedule: { resource: `key ${state}` },
     reaches: "spending",
     async begin(t) {
-      const made = t.isQuick && state === "cappable" ? undefined : await t.freshKey(`key.${state}`);
+      const made = t.run.isQuick && state === "cappable" ? undefined : await t.fixtures.freshKey(`key.${state}`);
       // What an earlier run left on a key of the target file is unknown.
-      const key = made ?? (t.isQuick ? undefined : t.target.keys[state]);
-      if (key === undefined && !t.isQuick) throw new Error(`no key in the state ${state}`);
+      const key = made ?? (t.run.isQuick ? undefined : t.target.keys[state]);
+      if (key === undefined && !t.run.isQuick) throw new Error(`no key in the state ${state}`);
       const shared: KeyRun = {
         t,
         state,
@@ -264,7 +264,7 @@ async function sendOnFreshKey(run: KeyRun): Promise<Response | null> {
 }
 
 async function sendOnSibling({ t, own: { endpoint, mode } }: KeyRun): Promise<Response[]> {
-  const kinds = t.isQuick ? [{ endpoint, mode }] : kindsOf(t).slice(0, SIBLING_KINDS);
+  const kinds = t.run.isQuick ? [{ endpoint, mode }] : kindsOf(t).slice(0, SIBLING_KINDS);
   const responses: Response[] = [];
   for (const kind of kinds) responses.push(await t.send({ key: "valid", ...kind }));
   return responses;

@@ -1,5 +1,5 @@
 import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
-import { DENIED_KEYS, type DeniedKey } from "../../src/requirements/index.ts";
+import { DENIED_KEYS, type DeniedKey, denialOfKey } from "../../src/requirements/index.ts";
 import { expectedDenial } from "../shared/judge/expected-denial.ts";
 
 const DAY_MS = 86_400_000;
@@ -24,7 +24,7 @@ const stillDenied = defineCheck({
     for (const { name: key, reason } of DENIED_KEYS) {
       if (t.target.keys[key] === undefined) continue;
       const { status } = expectedDenial(t, reason);
-      for (const endpoint of t.dialects)
+      for (const endpoint of t.target.dialects)
         late.push({ key, status, response: await t.send({ key, endpoint, intent: "denied", repeats: false }) });
     }
     return { late };
@@ -32,13 +32,8 @@ const stillDenied = defineCheck({
   judge({ late }, verdict) {
     for (const { key, response, status } of late) {
       if (key === "capped" && (response.arrivedAtMs + AHEAD_MS) % DAY_MS < AHEAD_MS + NEW_DAY_MS) continue;
-      const requirement = DENIED_KEYS.find(({ name }) => name === key)?.requirement;
-      if (requirement !== undefined)
-        verdict.must(requirement, response.status, status, {
-          in: response,
-          at: "status",
-          because: `${key}, at the end of the run`,
-        });
+      const because = `${key}, at the end of the run`;
+      verdict.must(denialOfKey(key).requirement, response.status, status, { in: response, at: "status", because });
     }
     if (verdict.findings.length === 0) verdict.notApplicable("the target has no key that must be denied");
   },

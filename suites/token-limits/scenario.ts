@@ -94,7 +94,7 @@ export const tokenScenario = defineScenario({
       t,
       tokens: recording.tokens,
       key,
-      probes: new Map(t.dialects.map((dialect, at) => [dialect, probes.responses[at] as Response])),
+      probes: new Map(t.target.dialects.map((dialect, at) => [dialect, probes.responses[at] as Response])),
       inFlight: limits?.inFlight ?? UNKNOWN_IN_FLIGHT,
       rpm: limits?.rpm ?? Number.POSITIVE_INFINITY,
     };
@@ -145,7 +145,7 @@ const quiet = (t: Session): Promise<void> => untilQuiet(t, t.tokenLimited().key)
 async function probe(t: Session, key: Key, size: Size): Promise<Part> {
   const startUs = t.nowUs();
   const responses: Response[] = [];
-  for (const dialect of t.dialects) {
+  for (const dialect of t.target.dialects) {
     let response = await t.start(await requestOf(t, key, dialect, size)).done;
     if (isRateDenial(response)) {
       await quiet(t);
@@ -222,14 +222,14 @@ async function sendWhileDenied(run: TokenRun): Promise<Pick<TokenRecording, "whi
   const { t, rpm } = run;
   const of = async (change: Partial<RequestSpec>) => {
     const { specs } = await requestsOf(run, AT_ONCE_SHARE, () => run.probes.size);
-    const spec = specs.find(({ endpoint }) => endpoint === (change.endpoint ?? t.dialects[0])) as RequestSpec;
+    const spec = specs.find(({ endpoint }) => endpoint === (change.endpoint ?? t.target.dialects[0])) as RequestSpec;
     return { ...spec, ...change };
   };
   const most = Math.min(MAX_MORE, Math.floor(rpm * RPM_MORE));
   const more = await burst(t, { what: "to the limit", specs: [await of({})], most, parallel: 1 });
   let before = more.responses.at(-1);
   if (before === undefined || !isRefused(before)) return { whileDenied: [], wait: null };
-  const kinds: readonly (readonly [string, Partial<RequestSpec>])[] = t.dialects.flatMap((endpoint) =>
+  const kinds: readonly (readonly [string, Partial<RequestSpec>])[] = t.target.dialects.flatMap((endpoint) =>
     (["non-streaming", "streaming"] as const).map((mode) => [`${endpoint}, ${mode}`, { endpoint, mode }] as const),
   );
   const spelled = rpm < MIN_RPM_SPELLED ? [] : Object.entries(spellingsOf(run.key));

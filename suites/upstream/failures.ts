@@ -37,7 +37,7 @@ const failure = defineCheck({
   schedule: { order: "exclusive", failsUpstream: true },
   cost: { requests: 10 },
   async run(t) {
-    await t.once("upstream.all-credentials", () => learnCredentials(t));
+    await t.scenarios.once("upstream.all-credentials", () => learnCredentials(t));
     const plain = await sendPlainNow(t);
     const bounds = { deadlineMs: MAX_MS + 5_000, idleMs: MAX_MS + 5_000 };
     const request = { mode: t.mode, intent: "denied", repeats: false, bounds } as const;

@@ -42,7 +42,7 @@ export const MARKER = "(marker)";
 
 /** A plain request in the check's dialect and mode, once per run: the result when nothing is wrong. */
 export function sendPlain(t: Session, mode = t.mode): Promise<Passed> {
-  return t.once(`upstream.plain-${t.dialect}-${mode}`, async () => {
+  return t.scenarios.once(`upstream.plain-${t.dialect}-${mode}`, async () => {
     const plain = await sendMarked(t, { mode });
     // From here on the operator's key is known and masked everywhere.
     await t.upstream.credentials(plain.marker);
@@ -61,7 +61,7 @@ export const PAUSE_MS = 3_000;
 export async function sendPlainNow(t: Session, mode = t.mode): Promise<Passed> {
   const first = await sendPlain(t, mode);
   if (!first.response.admitted) return first;
-  const recovery = await t.once("upstream.recovery", async () => ({ hasFailed: false }));
+  const recovery = await t.scenarios.once("upstream.recovery", async () => ({ hasFailed: false }));
   let plain = await sendMarked(t, { mode });
   for (let more = 1; more < TRIES && !plain.response.admitted && !recovery.hasFailed; more++) {
     await t.wait(PAUSE_MS, "a provider to be used again");

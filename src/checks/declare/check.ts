@@ -9,7 +9,7 @@ import type { Axes } from "./axes.ts";
 import { assertDefinition } from "./definition.ts";
 import { FAILING_MODELS, type Need } from "./need.ts";
 import { ACCOUNTS_TO_REACH, type Reaches } from "./reaches.ts";
-import type { Schedule } from "./schedule.ts";
+import type { RunKind, Schedule } from "./schedule.ts";
 
 /** What an instance will send, for `--dry-run` and budgets. */
 export interface Cost {
@@ -21,14 +21,6 @@ export interface Cost {
   readonly quick?: Omit<Cost, "quick" | "leftToLoad">;
   /** The check sends nothing if the run also loads the tiers. */
   readonly leftToLoad?: true;
-}
-
-/** Properties of a run that change what its checks send. */
-export interface RunKind {
-  /** Scenarios skip the steps that wait. */
-  readonly isQuick: boolean;
-  /** The run also loads the tiers, in parallel with the checks or after them. */
-  readonly loadFollows: boolean;
 }
 
 /**
@@ -155,7 +147,7 @@ function onScenario<R extends Recordable>({
     schedule: scenario.schedule ?? {},
     cost: scenario.cost,
     ...(scenario.reaches !== undefined && { reaches: scenario.reaches }),
-    run: (t) => t.once(scenario.id, () => scenario.run(t)),
+    run: (t) => t.scenarios.once(scenario.id, () => scenario.run(t)),
     judge(recording, verdict, axes) {
       scenario.assume?.(recording, verdict);
       judge(recording, verdict, axes);

@@ -17,3 +17,13 @@ export interface Schedule {
   /** `any`: works with any funded key, and uses an account whose rate is high enough. Default: the account of `valid`. */
   readonly account?: "any";
 }
+
+/** Properties of a run that change what its checks send. */
+export interface RunKind {
+  /** Scenarios skip the steps that wait, for windows and for replies that take long. */
+  readonly isQuick: boolean;
+  /**
+   * The run also loads the tiers, in parallel with the checks or after them: it measures what some checks could only guess.
+   */
+  readonly loadFollows: boolean;
+}

@@ -53,7 +53,7 @@ export function defineStepScenario<S, R extends Recordable>({
   return {
     ...scenario,
     cost: costOf(steps),
-    run: async (t) => takeSteps(steps, await begin(t), t.isQuick),
+    run: async (t) => takeSteps(steps, await begin(t), t.run.isQuick),
   };
 }
 

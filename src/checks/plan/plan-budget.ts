@@ -1,6 +1,7 @@
 import { formatCount, formatNumber } from "../../core/index.ts";
 import type { Target } from "../../target/index.ts";
-import { type Instance, type RunKind, requestsOfCheck } from "../declare/check.ts";
+import { type Instance, requestsOfCheck } from "../declare/check.ts";
+import type { RunKind } from "../declare/schedule.ts";
 
 /** Share of a plan that is reserved for requests that no check declares, such as repetitions after an ambient denial. */
 const RESERVED_SHARE = 1 / 6;

@@ -1,5 +1,6 @@
 import { STATES, type State, type Target } from "../../target/index.ts";
-import { dialectOf, type Instance, needsOf, type RunKind, suiteOf, waitSOf } from "../declare/check.ts";
+import { dialectOf, type Instance, needsOf, suiteOf, waitSOf } from "../declare/check.ts";
+import type { RunKind } from "../declare/schedule.ts";
 import { verificationRequests } from "../fixtures/role-verification.ts";
 import { staticFixture } from "../fixtures/static-fixture.ts";
 import { planBudget, requestsOf } from "./plan-budget.ts";

@@ -1,5 +1,6 @@
 import type { Target } from "../../target/index.ts";
-import { type Instance, type RunKind, scheduleOf, waitSOf } from "../declare/check.ts";
+import { type Instance, scheduleOf, waitSOf } from "../declare/check.ts";
+import type { RunKind } from "../declare/schedule.ts";
 import { FULL_RUN } from "./plan.ts";
 import { requestsOf } from "./plan-budget.ts";
 

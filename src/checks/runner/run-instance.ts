@@ -97,7 +97,7 @@ async function runAndJudge(instance: Instance, traffic: Traffic, options: RunAnd
   const { onRecording, others, share, afterOthers, attestations, dialect } = options;
   const check = instance.check as SendingCheck;
   const startedUs = traffic.recorder.nowUs();
-  const key = scheduleOf(check, traffic.target).account === "any" ? await traffic.keyTurns.next() : undefined;
+  const key = scheduleOf(check, traffic.target).account === "any" ? await traffic.fixtures.keyTurns.next() : undefined;
   const anyDialect = dialectOfCheck(instance) === "any";
   const session = { key, others, share, afterOthers, by: instance.id, anyDialect, reaches: check.reaches };
   const run = () => check.run(new Session(traffic, { ...instance.axes, dialect }, session));

@@ -6,14 +6,13 @@ import {
   type Instance,
   type Invariant,
   needsOf,
-  type RunKind,
   type SendingCheck,
   scheduleOf,
   suiteOf,
   waitSOf,
 } from "../declare/check.ts";
 import { notServed } from "../declare/need.ts";
-import type { Schedule } from "../declare/schedule.ts";
+import type { RunKind, Schedule } from "../declare/schedule.ts";
 import { isLostTo } from "../gateway/gateway-stop.ts";
 import { isRefusedIn } from "../gateway/outage.ts";
 import { stateOf } from "../plan/plan.ts";
@@ -67,10 +66,9 @@ export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> 
     results.set(result.id, result);
     onResult?.(result);
   };
-  const { target, budget } = traffic;
+  const { target, budget, run } = traffic;
   const hooked = traffic.fixtures.provisioner !== undefined;
   const runnable = instances.filter((instance) => stateOf(instance, target, hooked) === "runs");
-  const run: RunKind = { isQuick: traffic.isQuick, loadFollows: traffic.loadFollows };
   const plan = planBudget(runnable, { target, left: budget.left().requests, rounds, run });
   const shares = new Map([...plan.planned].map(([id, planned]) => [id, budget.setAside(planned)]));
   const unreached = (instance: Instance) =>

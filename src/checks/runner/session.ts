@@ -2,15 +2,18 @@ import type { Share } from "../../budget/index.ts";
 import { InternalError, UsageError } from "../../core/index.ts";
 import type { Dialect, Mode } from "../../dialects/index.ts";
 import type { ContinueOutcome } from "../../http/recorder/index.ts";
-import type { Key, KeyName, ModelRole, Provisioner, Target, Upgradable } from "../../target/index.ts";
+import type { Key, ModelRole, Target } from "../../target/index.ts";
 import type { Axes } from "../declare/axes.ts";
-import { MissingFixture } from "../declare/need.ts";
 import type { Reaches } from "../declare/reaches.ts";
 import type { RequestSpec } from "../declare/request-spec.ts";
+import type { RunKind } from "../declare/schedule.ts";
+import type { Fixtures } from "../fixtures/fixtures.ts";
 import { type LimitedAccount, type LimitKind, limitedFor } from "../fixtures/limited-account.ts";
 import { type TokenLimitedAccount, tokenLimitedFor } from "../fixtures/token-limited-account.ts";
 import type { Held } from "../response/held-request.ts";
 import type { Response } from "../response/response.ts";
+import type { ScenarioRuns } from "../response/scenario-runs.ts";
+import type { ReplyTimes } from "../traffic/reply-times.ts";
 import type { SentTraffic } from "../traffic/sent-traffic.ts";
 import type { Traffic } from "../traffic/traffic.ts";
 import type { SendDefaults } from "../traffic/traffic-options.ts";
@@ -18,8 +21,11 @@ import { UpstreamProbe } from "../traffic/upstream-probe.ts";
 import type { AfterOthers } from "./pool.ts";
 
 export interface SessionOptions {
+  /** Key of requests that name none; default `valid`. */
   readonly key?: Key | undefined;
+  /** Aborted when the checks that run in parallel with this one are done. */
   readonly others?: AbortSignal | undefined;
+  /** The part of the budget reserved for the check. */
   readonly share?: Share | undefined;
   /** Whether requests in a dialect that the target does not serve use the one that it serves. */
   readonly anyDialect?: boolean;
@@ -36,57 +42,46 @@ export class Session {
   readonly mode: Mode;
   /** The further axis of the instance; empty if it has none. */
   readonly case: string;
+  readonly run: RunKind;
+  /** What the run has sent. */
+  readonly sent: SentTraffic;
+  readonly replyTimes: ReplyTimes;
+  /** The target, and keys and accounts in states that the check uses up. */
+  readonly fixtures: Fixtures;
+  /** Traffic that several checks judge. */
+  readonly scenarios: ScenarioRuns;
+  readonly random: () => number;
+  /** A text that occurs in no other prompt of any run. */
+  readonly nonce: () => string;
+  /** Time base of the exchanges, µs. */
+  readonly nowUs: () => number;
   readonly #traffic: Traffic;
-  readonly #key: Key | undefined;
-  readonly #others: AbortSignal | undefined;
-  readonly #share: Share | undefined;
-  readonly #anyDialect: boolean;
-  readonly #by: string | undefined;
-  readonly #reaches: Reaches | undefined;
-  readonly #afterOthers: AfterOthers | undefined;
+  readonly #options: SessionOptions;
 
-  /**
-   * @param key of requests that name none; default `valid`.
-   * @param others aborted when the checks that run in parallel with this one are done.
-   * @param share the part of the budget reserved for it.
-   */
-  constructor(
-    traffic: Traffic,
-    axes: Axes,
-    { key, others, share, by, reaches, afterOthers, anyDialect = false }: SessionOptions = {},
-  ) {
+  constructor(traffic: Traffic, axes: Axes, options: SessionOptions = {}) {
     this.#traffic = traffic;
-    this.#key = key;
-    this.#others = others;
-    this.#share = share;
-    this.#anyDialect = anyDialect;
-    this.#by = by;
-    this.#reaches = reaches;
-    this.#afterOthers = afterOthers;
+    this.#options = options;
     this.dialect = axes.dialect ?? "chat";
     this.mode = axes.mode ?? "non-streaming";
     this.case = axes.case ?? "";
+    this.run = traffic.run;
+    this.sent = traffic.sent;
+    this.replyTimes = traffic.replyTimes;
+    this.fixtures = traffic.fixtures;
+    this.scenarios = traffic.scenarios;
+    this.random = traffic.random;
+    this.nonce = traffic.nonce;
+    this.nowUs = () => traffic.recorder.nowUs();
   }
 
+  /** As known at this moment: provisioners add keys during the run. */
   get target(): Target {
-    return this.#traffic.target;
+    return this.fixtures.target;
   }
 
   get #defaults(): SendDefaults {
-    return {
-      endpoint: this.dialect,
-      mode: this.mode,
-      key: this.#key,
-      share: this.#share,
-      by: this.#by,
-      reaches: this.#reaches,
-      ...(this.#anyDialect && { anyDialect: true }),
-    };
-  }
-
-  /** Dialects that the target serves: at least one, chat first. */
-  get dialects(): readonly Dialect[] {
-    return this.target.dialects;
+    const { key, share, by, reaches, anyDialect = false } = this.#options;
+    return { endpoint: this.dialect, mode: this.mode, key, share, by, reaches, ...(anyDialect && { anyDialect }) };
   }
 
   /** Sends a request like any other client of the account: paced, and once more if something ambient stopped it. */
@@ -104,56 +99,17 @@ export class Session {
     return this.#traffic.start(request, this.#defaults);
   }
 
-  /** Runs a scenario once per run: several checks may judge the same costly traffic. */
-  once<T>(name: string, scenario: () => Promise<T>): Promise<T> {
-    return this.#traffic.scenarios.once(name, scenario);
-  }
-
   /** Whether a role has a model that the gateway knows in the dialect. */
   async hasModel(role: ModelRole, dialect: Dialect = this.dialect): Promise<boolean> {
-    const served = this.#anyDialect && !this.dialects.includes(dialect) ? this.dialect : dialect;
-    const { ok } = await this.#traffic.fixtures.findVerified(`model.${role}`, served);
+    const served =
+      this.#options.anyDialect === true && !this.target.dialects.includes(dialect) ? this.dialect : dialect;
+    const { ok } = await this.fixtures.findVerified(`model.${role}`, served);
     return ok;
-  }
-
-  /** A new key for a state that the probe uses up; `undefined` if nobody can create one. */
-  freshKey(state: `key.${KeyName}`): Promise<Key | undefined> {
-    return this.#traffic.fixtures.freshKey(state);
   }
 
   /** What is left of the run's budget. */
   get left(): { readonly requests: number; readonly outputTokens: number } {
-    return this.#traffic.budget.left(this.#share);
-  }
-
-  /** Whether a load run over the tiers follows the checks. */
-  get loadFollows(): boolean {
-    return this.#traffic.loadFollows;
-  }
-
-  /** Whether scenarios skip the steps that wait, for windows and for replies that take long. */
-  get isQuick(): boolean {
-    return this.#traffic.isQuick;
-  }
-
-  /** What the run has sent. */
-  get sent(): SentTraffic {
-    return this.#traffic.sent;
-  }
-
-  /** A new account whose limits can be raised; the check must declare the need (`upgrade`). */
-  async upgradable(): Promise<Upgradable> {
-    const { provisioner } = this.#traffic.fixtures;
-    if (provisioner?.upgradable === undefined) throw new MissingFixture("upgrade", this.dialect);
-    const account = await provisioner.upgradable();
-    this.#traffic.fixtures.hide(account.key);
-    return account;
-  }
-
-  /** The gateway's clock, if it can be shifted; the check must declare the need. */
-  get clock(): Required<Pick<Provisioner, "shiftClock" | "readClock">> | undefined {
-    const { shiftClock, readClock } = this.#traffic.fixtures.provisioner ?? {};
-    return shiftClock === undefined || readClock === undefined ? undefined : { shiftClock, readClock };
+    return this.#traffic.budget.left(this.#options.share);
   }
 
   /** The providers behind the gateway; the check must declare the need (`upstream`). */
@@ -166,14 +122,9 @@ export class Session {
     return this.#traffic.expectContinue(request, this.#defaults);
   }
 
-  /** Requests of a series that are sent together, so that slow replies do not delay the run; 1 if replies are immediate. */
-  get parallelFactor(): number {
-    return Math.round(this.#traffic.replyTimes.parallelFactor);
-  }
-
   /** For background checks: whether the others are still running. */
   get hasConcurrentChecks(): boolean {
-    return this.#others?.aborted === false;
+    return this.#options.others?.aborted === false;
   }
 
   /**
@@ -181,27 +132,15 @@ export class Session {
    * them, such as upstream failures. If another check's failures cause models to be refused, waits for those models.
    */
   async afterOthers(): Promise<void> {
-    await this.#afterOthers?.();
+    const { afterOthers } = this.#options;
+    await afterOthers?.();
     this.#traffic.signal.throwIfAborted();
-    if (this.#afterOthers !== undefined) await this.#traffic.recovered();
-  }
-
-  nonce(): string {
-    return this.#traffic.nonce();
+    if (afterOthers !== undefined) await this.#traffic.recovered();
   }
 
   /** Waits, but ends early when the run is interrupted. @param what label for the progress display. */
   wait(ms: number, what = "the next request of a series"): Promise<void> {
-    return this.#traffic.wait(ms, { what, by: this.#by });
-  }
-
-  random(): number {
-    return this.#traffic.random();
-  }
-
-  /** Time base of the exchanges, µs. */
-  nowUs(): number {
-    return this.#traffic.recorder.nowUs();
+    return this.#traffic.wait(ms, { what, by: this.#options.by });
   }
 
   /** The account for a kind of limit check; the check must declare the need. */
@@ -222,6 +161,7 @@ export class Session {
 
   /** The planner can only block a check if it declares its limit. */
   #assertDeclared(reaches: Reaches): void {
-    if (this.#reaches !== reaches) throw new InternalError(`the check does not declare \`reaches: "${reaches}"\``);
+    if (this.#options.reaches !== reaches)
+      throw new InternalError(`the check does not declare \`reaches: "${reaches}"\``);
   }
 }

@@ -40,4 +40,9 @@ export class ReplyTimes {
   get parallelFactor(): number {
     return Math.min(MAX_FACTOR, Math.max(1, this.medianMs / QUICK_MS));
   }
+
+  /** Requests of a series that are sent together, so that slow replies do not delay the run; 1 if replies are immediate. */
+  get requestsTogether(): number {
+    return Math.round(this.parallelFactor);
+  }
 }

@@ -3,9 +3,10 @@ import type { Clock } from "../../core/index.ts";
 import type { Endpoint, Mode } from "../../dialects/index.ts";
 import type { Key, Provisioner, Target } from "../../target/index.ts";
 import type { Reaches } from "../declare/reaches.ts";
+import type { RunKind } from "../declare/schedule.ts";
 import type { Response } from "../response/response.ts";
 
-export interface TrafficOptions {
+export interface TrafficOptions extends Partial<RunKind> {
   readonly target: Target;
   /** The budget from the permit of the command. */
   readonly budget: RequestBudget;
@@ -17,13 +18,6 @@ export interface TrafficOptions {
   /** Creates states that the target file does not have, and fresh ones of those that a run uses up. */
   readonly provisioner?: Provisioner | undefined;
   readonly clock?: Clock;
-  /**
-   * Whether the run includes load on the tiers, in parallel with the checks or after them: it measures what some checks could
-   * only guess.
-   */
-  readonly loadFollows?: boolean;
-  /** Whether scenarios skip the steps that wait, for windows and for replies that take long. */
-  readonly isQuick?: boolean;
   /** Called when the gateway has stopped responding. Nothing more is sent here, and other senders should stop. */
   readonly onStopped?: (() => void) | undefined;
   /** Requests in flight of load that runs in parallel with the checks. */

@@ -1,4 +1,4 @@
-import { defineCommand, json, withControl } from "../../terminal/index.ts";
+import { defineCommand, json, LENGTHS_S, withControl, within } from "../../terminal/index.ts";
 
 export const calibrateCommand = defineCommand({
   command: "calibrate",
@@ -10,8 +10,13 @@ export const calibrateCommand = defineCommand({
   builder: (yargs) =>
     yargs.options({
       json,
-      streams: { type: "number", default: 100, describe: "approximate number of concurrent streams" },
-      seconds: { type: "number", default: 3, describe: "length of the measurement, seconds" },
+      streams: {
+        type: "number",
+        ...within({ min: 1, max: 100_000 }),
+        default: 100,
+        describe: "approximate number of concurrent streams",
+      },
+      seconds: { type: "number", ...within(LENGTHS_S), default: 3, describe: "length of the measurement, seconds" },
     }),
   run: async (argv) => {
     const { calibrate } = await import("./run.ts");

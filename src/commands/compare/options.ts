@@ -1,4 +1,4 @@
-import { defineCommand, json, many, number, out, seed, text, withControl } from "../../terminal/index.ts";
+import { defineCommand, json, LENGTHS_S, many, number, out, seed, text, withControl } from "../../terminal/index.ts";
 
 export const compareCommand = defineCommand({
   command: "compare [a] [b]",
@@ -14,9 +14,13 @@ export const compareCommand = defineCommand({
       .options({
         "start-a": text("command that starts the first build"),
         "start-b": text("command that starts the second build"),
-        pairs: { ...number("rounds; in each, both builds run a block"), default: 10 },
-        "block-s": { ...number("length of a block, seconds"), default: 10 },
-        rate: number("requests per second; default: from the limits of the target"),
+        pairs: { ...number("rounds; in each, both builds run a block", { min: 1, max: 10_000 }), default: 10 },
+        "block-s": { ...number("length of a block, seconds", LENGTHS_S), default: 10 },
+        rate: number("requests per second; default: from the limits of the target", {
+          min: 0,
+          max: 1e9,
+          fractions: true,
+        }),
         workload: text("workload file that each block runs"),
         suites: many("suite whose behaviour is compared; may be repeated"),
         seed,

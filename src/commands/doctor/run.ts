@@ -3,7 +3,7 @@ import { CHECKS } from "../../../suites/index.ts";
 import { instancesOf, planOf, preflightOf, type RequestSpec, type Response, Traffic } from "../../checks/index.ts";
 import { EXIT, formatCount, formatNumber, UsageError } from "../../core/index.ts";
 import { readRateLimit } from "../../dialects/index.ts";
-import { DENIED_KEYS, type Reason } from "../../requirements/index.ts";
+import { denialOfKey } from "../../requirements/index.ts";
 import type { OnProgress, Outcome, SendingPlan } from "../../run/control/index.ts";
 import { permitFor, requestsOnly, sumOf } from "../../run/control/index.ts";
 import {
@@ -133,11 +133,6 @@ function reachSymptoms(target: Target, list: Response): Symptom[] {
   ];
 }
 
-/** The reason for which the gateway should deny a key; `undefined` if it should serve it. */
-function reasonToDeny(key: KeyName): Reason | undefined {
-  return DENIED_KEYS.find(({ name }) => name === (key === "emptySecond" ? "empty" : key))?.reason;
-}
-
 /** A success status without a reply. */
 function isNoReply(response: Response): boolean {
   return response.admitted && response.reply.parts === undefined;
@@ -167,7 +162,7 @@ function messagesSymptom(responses: readonly Response[], target: Target): Sympto
 
 function keySymptom(name: KeyName, response: Response, target: Target): Symptom {
   const about = `key ${name}`;
-  const expected = reasonToDeny(name);
+  const expected = denialOfKey(name)?.reason;
   if (expected === undefined) {
     if (isNoReply(response)) return noReply(about, response);
     if (response.admitted) return { about, level: "good", text: "served" };

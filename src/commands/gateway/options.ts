@@ -1,5 +1,7 @@
 import { EXIT } from "../../core/index.ts";
-import { defineCommand, flag, many, untilStopped } from "../../terminal/index.ts";
+import { defineCommand, flag, many, PORTS, SEEDS, untilStopped, within } from "../../terminal/index.ts";
+
+const UP_TO_A_DAY_MS = { min: 0, max: 24 * 3_600_000, fractions: true };
 
 /** `gauntlet gateway`: runs the reference gateway until it is stopped. */
 export const gatewayCommand = defineCommand({
@@ -14,18 +16,27 @@ export const gatewayCommand = defineCommand({
   ],
   builder: (yargs) =>
     yargs.options({
-      port: { type: "number", default: 0, describe: "TCP port; 0 takes a free one" },
+      port: { type: "number", ...within(PORTS), default: 0, describe: "TCP port; 0 takes a free one" },
       host: { type: "string", default: "127.0.0.1", describe: "address to listen on" },
-      "admin-port": { type: "number", default: 0, describe: "TCP port of the admin interface, always on loopback" },
+      "admin-port": {
+        type: "number",
+        ...within(PORTS),
+        default: 0,
+        describe: "TCP port of the admin interface, always on loopback",
+      },
       tier: { type: "string", describe: "limits of the main account: starter, growth or scale" },
       limits: { type: "string", describe: "limits of the main account: requests per minute:requests in flight" },
-      seed: { type: "number", default: 1, describe: "seed of the simulated models' replies" },
+      seed: { type: "number", ...within(SEEDS), default: 1, describe: "seed of the simulated models' replies" },
       limiter: {
         type: "string",
         default: "sliding-log",
         describe: "rate limiter: sliding-log, fixed-window, token-bucket or paced",
       },
-      burst: { type: "number", describe: "bucket size of the token-bucket limiter, requests" },
+      burst: {
+        type: "number",
+        ...within({ min: 1, max: 1e9 }),
+        describe: "bucket size of the token-bucket limiter, requests",
+      },
       "tokens-per-minute": {
         type: "number",
         describe: "also create an account with a limit on tokens per minute, and print its key",
@@ -51,9 +62,21 @@ export const gatewayCommand = defineCommand({
       json: flag("with a list option: print it as one JSON document"),
       keys: { type: "string", describe: "JSON file with the values of ready-made keys, by name" },
       data: { type: "string", describe: "SQLite file that keeps accounts, keys and history; default: memory only" },
-      pieces: { type: "number", describe: "chunks of a reply of echo-stream; default 40" },
-      pace: { type: "number", describe: "milliseconds between chunks of echo-stream; default 50" },
-      slow: { type: "number", describe: "milliseconds that a reply of the model slow takes; default 5000" },
+      pieces: {
+        type: "number",
+        ...within({ min: 1, max: 1e6 }),
+        describe: "chunks of a reply of echo-stream; default 40",
+      },
+      pace: {
+        type: "number",
+        ...within(UP_TO_A_DAY_MS),
+        describe: "milliseconds between chunks of echo-stream; default 50",
+      },
+      slow: {
+        type: "number",
+        ...within(UP_TO_A_DAY_MS),
+        describe: "milliseconds that a reply of the model slow takes; default 5000",
+      },
       upstream: many(
         "base address of a provider to call instead of the simulated models; may be repeated for failover",
       ),
@@ -61,11 +84,24 @@ export const gatewayCommand = defineCommand({
       "with-upstream": flag("also start two providers like those of `gauntlet upstream`, and a model that calls them"),
       "upstream-timeout": {
         type: "number",
+        ...within(UP_TO_A_DAY_MS),
         describe: "milliseconds until a silent upstream times out; default 1500, with --upstream 60000",
       },
-      "settling-lag": { type: "number", describe: "milliseconds until a charge counts against a key; default 0" },
-      "body-limit": { type: "number", describe: "largest request body, bytes; default 8388608" },
-      drain: { type: "number", describe: "milliseconds to let requests in flight finish after a signal; default 2000" },
+      "settling-lag": {
+        type: "number",
+        ...within(UP_TO_A_DAY_MS),
+        describe: "milliseconds until a charge counts against a key; default 0",
+      },
+      "body-limit": {
+        type: "number",
+        ...within({ min: 1, max: 2 ** 31 }),
+        describe: "largest request body, bytes; default 8388608",
+      },
+      drain: {
+        type: "number",
+        ...within(UP_TO_A_DAY_MS),
+        describe: "milliseconds to let requests in flight finish after a signal; default 2000",
+      },
     }),
   run: async (argv) => {
     const { listSwitches, startReferenceGateway } = await import("./run.ts");

@@ -19,7 +19,14 @@ export const historyCommand = defineCommand({
         db: { ...text("file into which folders are imported (SQLite)"), default: "gauntlet-history.db" },
         metric: many("metric to show, or a prefix of metric names; may be repeated"),
         since: text("run id or date: exclude older runs"),
-        margin: { ...number("smaller changes of latencies and rates are ignored, percent"), default: 10 },
+        margin: {
+          ...number("smaller changes of latencies and rates are ignored, percent", {
+            min: 0,
+            max: 1_000,
+            fractions: true,
+          }),
+          default: 10,
+        },
         gate: flag("exit code 1 if a metric got worse, 4 if one is not decided"),
         html: text("HTML file to write the trends to"),
         json,

@@ -7,6 +7,7 @@ import {
   json,
   k6,
   number,
+  SEEDS,
   showProgress,
   target,
   text,
@@ -30,7 +31,7 @@ const exportCommand = defineCommand({
         default: "opentelemetry" as const,
         describe: "live output of the pods, in addition to their raw samples",
       },
-      seed: { ...number("seed of everything random"), default: 1 },
+      seed: { ...number("seed of everything random", SEEDS), default: 1 },
       brief: flag("tier runs: do not wait for a Retry-After of over 40 s"),
       k6,
     }),
@@ -81,10 +82,10 @@ const planCommand = defineCommand({
   ],
   builder: (yargs) =>
     yargs.options({
-      rate: { ...number("requests per minute"), demandOption: true },
-      "in-flight": { ...number("highest number of requests in flight"), demandOption: true },
-      cores: { ...number("CPU cores of an instance"), default: 2 },
-      "memory-gib": { ...number("memory of an instance, GiB"), default: 4 },
+      rate: { ...number("requests per minute", { min: 0, max: 1e9, fractions: true }), demandOption: true },
+      "in-flight": { ...number("highest number of requests in flight", { min: 1, max: 1e9 }), demandOption: true },
+      cores: { ...number("CPU cores of an instance", { min: 1, max: 1_024, fractions: true }), default: 2 },
+      "memory-gib": { ...number("memory of an instance, GiB", { min: 0.1, max: 65_536, fractions: true }), default: 4 },
       measure: {
         type: "boolean",
         default: true,

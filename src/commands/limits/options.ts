@@ -22,8 +22,11 @@ export const limitsCommand = defineCommand({
     yargs.options({
       target,
       account: { ...text("account to measure: valid, starter, growth, scale, limited.0, …"), default: "valid" },
-      "budget-requests": number("largest number of requests; default: from the limits of the account"),
-      minutes: number("longest duration, minutes; default 6"),
+      "budget-requests": number("largest number of requests; default: from the limits of the account", {
+        min: 1,
+        max: 1e9,
+      }),
+      minutes: number("longest duration, minutes; default 6", { min: 0, max: 24 * 60, fractions: true }),
       json,
       out: { ...out, describe: "folder for result.json and report.html; default: neither is written" },
       mutation,

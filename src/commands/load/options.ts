@@ -7,6 +7,7 @@ import {
   mutation,
   number,
   out,
+  PORTS,
   policy,
   seed,
   target,
@@ -41,11 +42,15 @@ export const loadCommand = defineCommand({
         "start-at": text("with --shard: when all shares begin, a date-time with zone or seconds since the epoch"),
         "time-source": text("with --shard: URL whose Date header is the clock; default: the target's"),
         live: flag("serve a page on 127.0.0.1 that shows the run live"),
-        "live-port": number("port of the live page; default: any free one"),
+        "live-port": number("port of the live page; default: any free one", PORTS),
         otlp: text("export metrics and sampled spans to this OpenTelemetry collector, such as http://127.0.0.1:4318"),
-        "metrics-port": number("serve Prometheus metrics on this port of 127.0.0.1 during the run; 0: any free one"),
+        "metrics-port": number(
+          "serve Prometheus metrics on this port of 127.0.0.1 during the run; 0: any free one",
+          PORTS,
+        ),
         "watch-pid": number(
           "process of the target on this machine: its CPU, memory, files and threads are sampled (Linux)",
+          { min: 1, max: 2 ** 31 - 1 },
         ),
         "watch-unit": text("the same for a systemd unit of the target, or for a control group by its path"),
         "watch-metrics": text("Prometheus endpoint of the target: its series are recorded and shown with the load"),
@@ -54,12 +59,20 @@ export const loadCommand = defineCommand({
           implies: "watch-metrics",
         },
         "watch-key": { ...text("env:NAME, the bearer token for the Prometheus endpoint"), implies: "watch-metrics" },
-        "watch-interval-s": number("seconds between two samples of the target; default 1"),
+        "watch-interval-s": number("seconds between two samples of the target; default 1", {
+          min: 0.2,
+          max: 60,
+          fractions: true,
+        }),
         until: text(
           "end as soon as a figure is known this precisely, such as 'ttft_ms p99 within 5%'; exit code 4 if it is not known in time",
         ),
         "at-most": {
-          ...number("with --until: maximum duration, seconds; default: the duration of the workload"),
+          ...number("with --until: maximum duration, seconds; default: the duration of the workload", {
+            min: 1,
+            max: 86_400,
+            fractions: true,
+          }),
           implies: "until",
         },
         policy: { ...policy, describe: "policy file; only its gates on load apply" },

@@ -3,6 +3,7 @@ import {
   defineCommand,
   flag,
   json,
+  LENGTHS_S,
   number,
   out,
   policy,
@@ -43,7 +44,7 @@ export const overheadCommand = defineCommand({
         describe: "default: the first that all gateways serve",
       },
       rounds: { ...number("rounds; in each, every gateway runs a block and the upstream two"), default: 16 },
-      "block-s": { ...number("approximate length of a block, seconds"), default: 0.4 },
+      "block-s": { ...number("approximate length of a block, seconds", LENGTHS_S), default: 0.4 },
       frontier: {
         type: "boolean",
         default: true,

@@ -1,5 +1,5 @@
 import { EXIT } from "../../core/index.ts";
-import { defineCommand, untilStopped } from "../../terminal/index.ts";
+import { defineCommand, PORTS, untilStopped, within } from "../../terminal/index.ts";
 
 export const showReportCommand = defineCommand({
   command: "show-report [dir]",
@@ -15,7 +15,7 @@ export const showReportCommand = defineCommand({
     yargs
       .positional("dir", { type: "string", describe: "folder of a run; default: the latest in gauntlet-runs" })
       .options({
-        port: { type: "number", default: 0, describe: "TCP port; 0 takes a free one" },
+        port: { type: "number", ...within(PORTS), default: 0, describe: "TCP port; 0 takes a free one" },
         open: { type: "boolean", default: true, describe: "open a browser; --no-open only prints the address" },
       }),
   run: async (argv) => {

@@ -1,5 +1,5 @@
 import { EXIT } from "../../core/index.ts";
-import { defineCommand, flag, untilStopped, withControl } from "../../terminal/index.ts";
+import { defineCommand, flag, PORTS, untilStopped, withControl, within } from "../../terminal/index.ts";
 
 /** `gauntlet upstream`: runs model providers for a gateway to call, until it is stopped. */
 export const upstreamCommand = defineCommand({
@@ -11,7 +11,7 @@ export const upstreamCommand = defineCommand({
   ],
   builder: (yargs) =>
     yargs.options({
-      port: { type: "number", default: 0, describe: "TCP port of the providers; 0 takes a free one" },
+      port: { type: "number", ...within(PORTS), default: 0, describe: "TCP port of the providers; 0 takes a free one" },
       host: { type: "string", default: "127.0.0.1", describe: "address to listen on" },
       "control-port": { type: "number", default: 0, describe: "TCP port of the control interface, always on loopback" },
       ceiling: flag("measure what it can serve on this machine, and exit"),

@@ -5,26 +5,14 @@ import {
   BlockCounts,
   Histogram,
   type HistogramGrowth,
+  type LatencyFigure,
+  latencyFields,
   quantileIntervals,
   type StoredBlocks,
   type StoredHistogram,
 } from "../../metrics/index.ts";
 import type { LoadClass } from "../../record/index.ts";
 import { ttftUs } from "./ttft.ts";
-
-export type Figure =
-  | "response"
-  | "service"
-  | "ttft"
-  | "textTtft"
-  | "eventGap"
-  | "itl"
-  | "connect"
-  | "headers"
-  | "firstByte"
-  | "firstEvent"
-  | "longestStall"
-  | "perToken";
 
 type QuantileName = keyof NonNullable<NonNullable<LoadClass["responseMs"]>["intervals"]>;
 
@@ -73,8 +61,8 @@ export class ClassTally {
   #outputTokens = 0;
   #events = 0;
   #reads = 0;
-  readonly #figures = new Map<Figure, Histogram>();
-  readonly #blocks = new Map<Figure, BlockCounts>();
+  readonly #figures = new Map<LatencyFigure, Histogram>();
+  readonly #blocks = new Map<LatencyFigure, BlockCounts>();
   readonly #startUs: number;
   /**
    * Due time of the request being counted, from the start of the phase. By end time, the first blocks of a phase would contain
@@ -145,12 +133,12 @@ export class ClassTally {
     for (let index = 0; index < gapsUs.length; index++) this.#record("itl", (gapsUs[index] as number) * eventsPerToken);
   }
 
-  #record(figure: Figure, us: number): void {
+  #record(figure: LatencyFigure, us: number): void {
     this.#histogram(figure).record(us);
     this.#blocksOf(figure).record(us, this.#atUs);
   }
 
-  #blocksOf(figure: Figure): BlockCounts {
+  #blocksOf(figure: LatencyFigure): BlockCounts {
     const known = this.#blocks.get(figure);
     if (known !== undefined) return known;
     const made = new BlockCounts();
@@ -158,7 +146,7 @@ export class ClassTally {
     return made;
   }
 
-  #histogram(figure: Figure): Histogram {
+  #histogram(figure: LatencyFigure): Histogram {
     const known = this.#figures.get(figure);
     if (known !== undefined) return known;
     const made = new Histogram();
@@ -176,30 +164,18 @@ export class ClassTally {
 
   /** @param steady the steady part of the phase, if that is not all of it. */
   close(steady: Part | undefined): LoadClass {
-    const ms = (figure: Figure) => this.#quantiles(figure, steady);
     return {
       dialect: this.dialect,
       stream: this.stream,
       outcome: this.outcome,
       count: this.#count,
-      responseMs: ms("response"),
-      serviceMs: ms("service"),
-      ttftMs: ms("ttft"),
-      textTtftMs: ms("textTtft"),
-      eventGapMs: ms("eventGap"),
-      itlMs: ms("itl"),
-      connectMs: ms("connect"),
-      headersMs: ms("headers"),
-      firstByteMs: ms("firstByte"),
-      firstEventMs: ms("firstEvent"),
-      longestStallMs: ms("longestStall"),
-      perTokenMs: ms("perToken"),
+      ...latencyFields((figure) => this.#quantiles(figure, steady)),
       eventsPerRead: this.#reads === 0 || this.#events === 0 ? null : this.#events / this.#reads,
       outputTokens: this.#outputTokens,
     };
   }
 
-  #quantiles(figure: Figure, part: Part | undefined): LoadClass["responseMs"] {
+  #quantiles(figure: LatencyFigure, part: Part | undefined): LoadClass["responseMs"] {
     const histogram = this.#figures.get(figure);
     const quantiles = histogram?.quantilesMs() ?? null;
     if (histogram === undefined || quantiles === null) return null;
@@ -213,7 +189,7 @@ export class ClassTally {
   }
 
   /** How precisely a quantile is known so far; `undefined` if it has no value yet. */
-  known(figure: Figure, name: QuantileName): Known | undefined {
+  known(figure: LatencyFigure, name: QuantileName): Known | undefined {
     const quantiles = this.#quantiles(figure, undefined);
     if (quantiles === null) return undefined;
     const [low, high] = quantiles.intervals?.[name] ?? [];
@@ -246,7 +222,7 @@ export class ClassTally {
   grow({ count, outputTokens, figures }: ClassGrowth): void {
     this.#count += count;
     this.#outputTokens += outputTokens;
-    for (const [figure, growth] of figures) this.#histogram(figure as Figure).grow(growth);
+    for (const [figure, growth] of figures) this.#histogram(figure as LatencyFigure).grow(growth);
   }
 
   /** Adds another worker's counts for the same class. */
@@ -256,7 +232,7 @@ export class ClassTally {
     this.#events += other.events;
     this.#reads += other.reads;
     for (const [figure, stored] of Object.entries(other.figures))
-      this.#histogram(figure as Figure).merge(Histogram.restore(stored));
-    for (const [figure, stored] of Object.entries(other.blocks)) this.#blocksOf(figure as Figure).merge(stored);
+      this.#histogram(figure as LatencyFigure).merge(Histogram.restore(stored));
+    for (const [figure, stored] of Object.entries(other.blocks)) this.#blocksOf(figure as LatencyFigure).merge(stored);
   }
 }

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { latencyFields } from "../../metrics/index.ts";
 import { checkResultSchema } from "../check-result.ts";
 import { findingSchema } from "../finding.ts";
 import { classQuantiles, count, dialect, interval, quantiles, quantilesSchema } from "./load-values.ts";
@@ -15,30 +16,7 @@ const classSchema = z.strictObject({
   /** `invalid`: a complete 2xx reply that no client could use. `unfinished`: a stream that was admitted and then truncated. */
   outcome: z.enum(LOAD_OUTCOMES),
   count,
-  /** From the due time to the end. */
-  responseMs: classQuantiles,
-  /** From the send to the end. */
-  serviceMs: classQuantiles,
-  /** From the send to the first output of any kind: text, reasoning, a tool call. Streams only. */
-  ttftMs: classQuantiles,
-  /** From the send to the first token of the reply text, of streams that have other output as well. */
-  textTtftMs: classQuantiles,
-  /** Every gap between consecutive events with output. Streams only. */
-  eventGapMs: classQuantiles,
-  /**
-   * Inter-token latency: the gaps between events, divided by the tokens per event. Only streams that state their number of
-   * tokens.
-   */
-  itlMs: classQuantiles,
-  /** From the send: connection ready, head, first byte of the body, first complete event. */
-  connectMs: classQuantiles,
-  headersMs: classQuantiles,
-  firstByteMs: classQuantiles,
-  firstEventMs: classQuantiles,
-  /** Longest gap of each stream. */
-  longestStallMs: classQuantiles,
-  /** Time per output token after the first. */
-  perTokenMs: classQuantiles,
+  ...latencyFields(() => classQuantiles),
   /** Mean events per network read: far above 1 behind a buffering proxy. */
   eventsPerRead: z.number().nullable(),
   /** From `usage`, or counted events if there is none. */

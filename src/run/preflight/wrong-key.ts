@@ -15,7 +15,7 @@ export async function assertKeyAccepted(traffic: Traffic, key: Key = traffic.tar
   const { source } = traffic.target;
   // The embedded gateway creates its own keys: if it rejects one, that is a defect.
   if (source === "embedded") return;
-  const rejection = await traffic.keys.rejection(key);
+  const rejection = await traffic.fixtures.keys.rejection(key);
   if (rejection === undefined) return;
   const path = pathOf(key);
   const said = traffic.recorder.redactor.redactValue(describeResponse(rejection));

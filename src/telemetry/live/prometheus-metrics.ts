@@ -66,7 +66,7 @@ export function prometheusMetrics({ target, phases, loopDelayP99Ms }: LoadSoFar)
       help: "Delay of the generator's event loop in the last second.",
       samples: [{ labels: { target, quantile: "0.99" }, value: loopDelayP99Ms / 1_000 }],
     },
-    ...LATENCIES.flatMap(([, name, help, figure]) =>
+    ...LATENCIES.flatMap(([figure, name, help]) =>
       latencies(
         { name, help },
         phases.flatMap(({ run, phase, classes }) =>

@@ -37,7 +37,7 @@ async function sendExtra(t: Session, request: RequestSpec, spacingMs: number): P
 export async function sendExtras(run: ConcurrencyRun, recording: ConcurrencyRecording): Promise<Extra[]> {
   const { t, account } = run;
   const spacingMs = spacingMsOf(recording);
-  const spellings = spacingMs > 0 || t.isQuick ? {} : spellingsOf(account.key);
+  const spellings = spacingMs > 0 || t.run.isQuick ? {} : spellingsOf(account.key);
   const kinds = Object.entries({ ...(await extraKindsOf(t, account)), ...spellings });
   const sendAll = () =>
     Promise.all(

@@ -32,7 +32,7 @@ export async function releaseSome(
     first?.abort();
     await t.wait(NOTICED_MS);
   };
-  if (t.isQuick) {
+  if (t.run.isQuick) {
     const what = "others had ended meanwhile and the client had disconnected from one of them";
     return [await fill(t, long, limits.inFlight - 1, what, (held) => endOthers().then(() => leaveOne(held)))];
   }
@@ -45,10 +45,10 @@ export async function releaseSome(
 /** Requests that end soon, each in a different way. */
 function endingsOf(t: Session): Promise<RequestSpec[]> {
   return servable(t, [
-    ...t.dialects.map((endpoint) => ({ endpoint })),
+    ...t.target.dialects.map((endpoint) => ({ endpoint })),
     { mode: "streaming" },
     { model: "unknown" },
-    ...t.dialects.map((endpoint): RequestSpec => ({ endpoint, model: "upstreamError" })),
+    ...t.target.dialects.map((endpoint): RequestSpec => ({ endpoint, model: "upstreamError" })),
     { mode: "streaming", model: "cutStream" },
   ]);
 }
@@ -65,6 +65,6 @@ async function fill(
   await end(held);
   const extras = Array.from({ length: EXTRAS }, () => t.start(long));
   const all = [...held, ...extras];
-  const responses = await (t.isQuick ? abortOnceDecided(t, all) : Promise.all(all.map(({ done }) => done)));
+  const responses = await (t.run.isQuick ? abortOnceDecided(t, all) : Promise.all(all.map(({ done }) => done)));
   return { what, held: responses.slice(0, streams), extras: responses.slice(streams) };
 }

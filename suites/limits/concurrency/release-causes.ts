@@ -57,7 +57,7 @@ export async function releaseCauses(t: Session, options: CauseOptions): Promise<
   const forms = (request: RequestSpec) => inEveryForm(t, request);
   const calling = (await servable(t, forms({ model: "tools" }))).map(withTool);
   const failing = await servable(t, forms({ model: "upstreamError" }));
-  const hanging = spacingMs > 0 || t.isQuick ? [] : await servable(t, forms({ key, model: "upstreamTimeout" }));
+  const hanging = spacingMs > 0 || t.run.isQuick ? [] : await servable(t, forms({ key, model: "upstreamTimeout" }));
   const cut = (await servable(t, forms({ model: "cutStream" }))).filter(({ mode }) => mode === "streaming");
   const causes: readonly (ReleaseCause & { readonly possible?: boolean })[] = [
     {
@@ -110,7 +110,7 @@ export async function releaseCauses(t: Session, options: CauseOptions): Promise<
       failsUpstream: true,
       possible: cut.length > 0,
       // They fail after a second.
-      run: () => (t.isQuick ? Promise.all(cut.map((one) => each([one]))) : each(cut)),
+      run: () => (t.run.isQuick ? Promise.all(cut.map((one) => each([one]))) : each(cut)),
     },
   ];
   return causes.filter(({ possible = true }) => possible);
@@ -134,7 +134,7 @@ export async function quickCauses(t: Session, options: CauseOptions): Promise<Re
       run: () => abort(t, left, { afterMs: LEFT_AFTER_MS, count: limits.inFlight }),
     },
     // If replies are slow, requests that disturb no other check do not wait for the others.
-    ...(t.parallelFactor > 1
+    ...(t.replyTimes.requestsTogether > 1
       ? [
           ended.filter(({ failsUpstream }) => failsUpstream !== true),
           ended.filter(({ failsUpstream }) => failsUpstream),
@@ -169,11 +169,13 @@ async function endingByThemselves(t: Session, requests: readonly RequestSpec[]):
 /** Requests with more content than the plainest one. */
 function conversations(t: Session): RequestSpec[] {
   const added = { chat: { prompt: LONG_CONVERSATION }, messages: { system: "Be brief." } } as const;
-  return MODES.flatMap((mode) => t.dialects.map((endpoint): RequestSpec => ({ endpoint, mode, ...added[endpoint] })));
+  return MODES.flatMap((mode) =>
+    t.target.dialects.map((endpoint): RequestSpec => ({ endpoint, mode, ...added[endpoint] })),
+  );
 }
 
 function inEveryForm(t: Session, request: RequestSpec): RequestSpec[] {
-  return t.dialects.flatMap((endpoint) => MODES.map((mode): RequestSpec => ({ ...request, endpoint, mode })));
+  return t.target.dialects.flatMap((endpoint) => MODES.map((mode): RequestSpec => ({ ...request, endpoint, mode })));
 }
 
 /** A request may count as in flight for a moment after its last byte, ms. */
@@ -185,8 +187,8 @@ const ENDED_MS = 250;
  */
 async function sendInTurn(t: Session, { account, spacingMs }: CauseOptions, requests: readonly RequestSpec[]) {
   const most = 2 * account.limits.inFlight;
-  const rounds = requests.length === 0 ? 0 : t.isQuick ? Math.min(requests.length, most) : most;
-  const together = spacingMs > 0 ? 1 : Math.min(t.parallelFactor, account.limits.inFlight);
+  const rounds = requests.length === 0 ? 0 : t.run.isQuick ? Math.min(requests.length, most) : most;
+  const together = spacingMs > 0 ? 1 : Math.min(t.replyTimes.requestsTogether, account.limits.inFlight);
   for (let round = 0; round < rounds; round += together) {
     if (spacingMs > 0) await t.wait(spacingMs);
     const count = Math.min(together, rounds - round);

@@ -52,7 +52,7 @@ export async function wavesAfterRelease(
   const waves: Wave[] = [];
   const options = { account, long, spacingMs };
   let hasLeft = false;
-  for (const cause of await (t.isQuick ? quickCauses : releaseCauses)(t, options)) {
+  for (const cause of await (t.run.isQuick ? quickCauses : releaseCauses)(t, options)) {
     const { what, disconnects = false, failsUpstream = false } = cause;
     if (hasLeft) await t.wait(NOTICE_MS[0]);
     if (failsUpstream) await t.afterOthers();
@@ -66,13 +66,13 @@ export async function wavesAfterRelease(
     let later: Response[] | null = null;
     if (admittedIn(responses) < limit && responses.some(isConcurrency)) {
       // A quick run has aborted the streams of the wave as well.
-      await t.wait(disconnects || t.isQuick ? NOTICE_MS[1] : LATE_MS);
+      await t.wait(disconnects || t.run.isQuick ? NOTICE_MS[1] : LATE_MS);
       later = await send(request);
     }
     waves.push({ what, disconnected: disconnects, expected: limit, responses, later });
     await t.wait(SETTLE_MS);
     // A quick run aborts the streams of each wave.
-    hasLeft = t.isQuick;
+    hasLeft = t.run.isQuick;
   }
   return waves;
 }
@@ -85,7 +85,7 @@ async function sendWave(
 ): Promise<Response[]> {
   const count = account.limits.inFlight + 2;
   if (spacingMs > 0) return evenly(t, long, count, spacingMs);
-  const responses = await (t.isQuick
+  const responses = await (t.run.isQuick
     ? abortOnceDecided(
         t,
         Array.from({ length: count }, () => t.start(request)),

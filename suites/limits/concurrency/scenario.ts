@@ -59,7 +59,7 @@ const STEPS: readonly Step<ConcurrencyRun, ConcurrencyRecording>[] = [
     run(run) {
       const { t, account, limits, long } = run;
       // A quick run has no time to do it alone: it uses another account, concurrently with the burst.
-      if (t.isQuick) run.trying = tryOther(t, { ...inOtherDialect(run), key: "valid" });
+      if (t.run.isQuick) run.trying = tryOther(t, { ...inOtherDialect(run), key: "valid" });
       // Keys take turns: if the requests of one are not counted, too many are admitted.
       const both = account.second === undefined ? [long] : [long, { ...long, key: account.second }];
       return atOnce(t, both, limits.inFlight + beyond(limits));
@@ -141,7 +141,7 @@ const STEPS: readonly Step<ConcurrencyRun, ConcurrencyRecording>[] = [
     when: isRoomy,
     async run({ t, account, long }) {
       // A quick run aborts the streams of its last wave.
-      if (t.isQuick) await t.wait(NOTICE_MS[0]);
+      if (t.run.isQuick) await t.wait(NOTICE_MS[0]);
       await t.afterOthers();
       return releaseSome(t, account, long);
     },

@@ -47,7 +47,7 @@ const otherTraffic = defineCheck({
       shared || limits.rpm < RPM.min || limits.rpm > RPM.max
         ? undefined
         : largerAccount(t, limits.rpm * MULTIPLE * 1.5);
-    if (other === undefined || t.isQuick) return { rounds: [] };
+    if (other === undefined || t.run.isQuick) return { rounds: [] };
     const send = () => sendRound(t, { key, rpm: limits.rpm }, { key: other, count: Math.ceil(limits.rpm * MULTIPLE) });
     // Checks that run after the parallel ones use the time until the window is over.
     await t.afterOthers();

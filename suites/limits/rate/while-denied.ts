@@ -114,7 +114,7 @@ export async function tryLater(t: Session, account: LimitedAccount, parallel: nu
     if (!responses.some(isRateDenial)) return [];
   }
   // Refused for the body, or denied by the rate limit with the same Retry-After as the others.
-  for (const endpoint of t.dialects) await t.start({ key, endpoint, rawBody: "{", intent: "either" }).done;
+  for (const endpoint of t.target.dialects) await t.start({ key, endpoint, rawBody: "{", intent: "either" }).done;
   await t.wait(STILL_LATER_MS, "a later request in the same rate window");
   const later: WhileDenied[] = [];
   for (const [kind, request] of Object.entries(await kindsOf(t, account))) {

@@ -21,7 +21,7 @@ const tierChange = defineCheck({
   cost: { requests: 30 },
   reaches: "made",
   async run(t) {
-    const { key, before, upgrade } = await t.upgradable();
+    const { key, before, upgrade } = await t.fixtures.upgradable(t.dialect);
     const request = { key, intent: "either", repeats: false } as const;
     const used: Response[] = [];
     // If a window ends meanwhile, it admits as many again.

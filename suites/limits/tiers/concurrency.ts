@@ -89,7 +89,7 @@ const NOTHING: Filled = { limit: 0, held: [], extras: [], unrelated: [], filledM
 
 /** Fills the concurrency limit of a tier's account, once per run. */
 export function fillOnce(t: Session, tier: Tier): Promise<Filled> {
-  return t.once(`limits.tier-concurrency.${tier}`, () => fill(t, tier));
+  return t.scenarios.once(`limits.tier-concurrency.${tier}`, () => fill(t, tier));
 }
 
 async function fill(t: Session, tier: Tier): Promise<Filled> {
@@ -104,7 +104,7 @@ async function fill(t: Session, tier: Tier): Promise<Filled> {
   const [extras, unrelated] = await Promise.all([atOnce(t, [long], EXTRA), sendUnrelated(t)]);
   // The output of this many streams would cost as much as the rest of the run, and a load run that follows sends as many to
   // completion.
-  if (tier !== "starter" || t.loadFollows) for (const held of streams) held.abort();
+  if (tier !== "starter" || t.run.loadFollows) for (const held of streams) held.abort();
   return { limit, held: await Promise.all(streams.map(({ done }) => done)), extras, unrelated, filledMs };
 }
 

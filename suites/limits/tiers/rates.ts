@@ -75,7 +75,7 @@ const tierRates = defineCheck({
   cost: { requests: requestsOfTiers, waitS: 60, leftToLoad: true },
   reaches: "tier",
   async run(t) {
-    if (t.loadFollows) return { tried: [], reasonOmitted: "the load over the tiers measures it" };
+    if (t.run.loadFollows) return { tried: [], reasonOmitted: "the load over the tiers measures it" };
     const first: Tried[] = [];
     for (const tier of Object.keys(SHARES) as Tier[]) {
       const set = first.filter(isDoubtful).reduce((sum, { rpm }) => sum + Math.min(safeRpm(rpm), MAX_EVENLY), 0);

@@ -32,7 +32,7 @@ const keyPlace = defineCheck({
     const place = PLACES[t.case]?.(t.target.keys.valid.reveal()) ?? {};
     return {
       control: await t.control(),
-      bare: await t.once(`robustness.keyless ${t.dialect}`, () => t.send({ key: null, intent: "odd" })),
+      bare: await t.scenarios.once(`robustness.keyless ${t.dialect}`, () => t.send({ key: null, intent: "odd" })),
       response: await t.send({ key: null, intent: "odd", ...place }),
     };
   },
@@ -54,7 +54,9 @@ const listKeyPlace = defineCheck({
     const place = PLACES[t.case]?.(t.target.keys.valid.reveal()) ?? {};
     return {
       control: await t.control({ endpoint: "models" }),
-      bare: await t.once("robustness.keyless models", () => t.send({ endpoint: "models", key: null, intent: "odd" })),
+      bare: await t.scenarios.once("robustness.keyless models", () =>
+        t.send({ endpoint: "models", key: null, intent: "odd" }),
+      ),
       response: await t.send({ endpoint: "models", key: null, intent: "odd", ...place }),
     };
   },

@@ -78,9 +78,9 @@ const samePrompts = defineCheck({
     const text = `please repeat: ${t.nonce()}`;
     const other = text.toUpperCase();
     const turn: Entry[] = [];
-    for (const endpoint of [...t.dialects, ...t.dialects])
+    for (const endpoint of [...t.target.dialects, ...t.target.dialects])
       turn.push({ text, response: await t.send({ endpoint, model: "echo", prompt: text }) });
-    for (const endpoint of t.dialects)
+    for (const endpoint of t.target.dialects)
       turn.push({ text: other, response: await t.send({ endpoint, model: "echo", prompt: other }) });
     return { together, turn };
   },

@@ -179,14 +179,14 @@ type Together = { readonly nonce: string; readonly left: boolean; readonly respo
 async function askTogether(t: Session): Promise<Together[]> {
   const most = Math.max(2, Math.min(AT_ONCE, Math.floor((t.target.limits?.inFlight ?? 8) / 3)));
   const leaving: Held[] = [];
-  const inEach = t.dialects.map((endpoint): RequestSpec => ({ endpoint, model: "stream" }));
+  const inEach = t.target.dialects.map((endpoint): RequestSpec => ({ endpoint, model: "stream" }));
   const long = new Set((await servable(t, inEach)).map(({ endpoint }) => endpoint));
   const together = Array.from({ length: most }, async (_, index) => {
     const nonce = t.nonce();
     const request = {
       model: "echo" as const,
       prompt: `Repeat ${nonce} ${"and on ".repeat(index)}`,
-      endpoint: t.dialects[index % t.dialects.length] ?? t.dialect,
+      endpoint: t.target.dialects[index % t.target.dialects.length] ?? t.dialect,
       mode: index % 3 === 0 ? ("streaming" as const) : ("non-streaming" as const),
     };
     if (index % 6 === 5) {

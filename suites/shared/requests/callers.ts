@@ -1,5 +1,5 @@
 import type { RequestSpec, Session } from "../../../src/checks/index.ts";
-import { DENIED_KEYS, type DeniedKey, type Reason } from "../../../src/requirements/index.ts";
+import { DENIED_KEYS, type DeniedKey, denialOfKey, type Reason } from "../../../src/requirements/index.ts";
 import { nonexistentKey } from "./fabricated-key.ts";
 
 export type Caller = "missing" | "unknown" | DeniedKey;
@@ -9,7 +9,7 @@ export const CALLERS: readonly Caller[] = ["missing", "unknown", ...DENIED_KEYS.
 
 /** Why they must be denied. */
 export function reasonOf(caller: Caller): Reason {
-  return DENIED_KEYS.find(({ name }) => name === caller)?.reason ?? "invalid_api_key";
+  return denialOfKey(caller)?.reason ?? "invalid_api_key";
 }
 
 /** Number of concurrent requests. */

@@ -1,3 +1,4 @@
+import { LATENCY_FIGURES } from "../../../../src/metrics/index.ts";
 import type { LoadClass, LoadRun } from "../../../../src/record/index.ts";
 import { oneLine } from "../../../clean-text.ts";
 import type { ReportSource } from "../../../evidence/source.ts";
@@ -81,17 +82,7 @@ function OverTime({ run }: { readonly run: LoadRun }) {
   );
 }
 
-/** The usual names first, ours below. */
-const COLUMNS = [
-  ["ttftMs", "TTFT", "first token"],
-  ["textTtftMs", "TTFT of the text", "after reasoning"],
-  ["itlMs", "ITL", "between tokens"],
-  ["eventGapMs", "Event gap", "between events"],
-  ["perTokenMs", "TPOT", "per output token"],
-  ["responseMs", "E2E latency", "response time"],
-  ["serviceMs", "Service time", "from the send"],
-  ["longestStallMs", "Longest gap", "of each stream"],
-] as const satisfies readonly (readonly [keyof LoadClass, string, string])[];
+const COLUMNS = ["ttft", "textTtft", "itl", "eventGap", "perToken", "response", "service", "longestStall"] as const;
 
 function ClassTable({ run }: { readonly run: LoadRun }) {
   const entries = run.phases.flatMap((phase) => phase.classes.map((entry) => ({ phase, entry })));
@@ -107,11 +98,12 @@ function ClassTable({ run }: { readonly run: LoadRun }) {
         head={[
           "Phase and kind",
           ...numbers("Requests"),
-          ...COLUMNS.map(([field, name, ours]) => ({
+          // The usual names first, ours below.
+          ...COLUMNS.map((figure) => ({
             value: (
-              <span key={field} class="split">
-                {name}
-                <small>{ours}</small>
+              <span key={figure} class="split">
+                {LATENCY_FIGURES[figure].label}
+                <small>{LATENCY_FIGURES[figure].note}</small>
               </span>
             ),
             number: true,
@@ -123,7 +115,7 @@ function ClassTable({ run }: { readonly run: LoadRun }) {
             <span class="because">{kindAndOutcome(entry)}</span>
           </span>,
           decimal(entry.count),
-          ...COLUMNS.map(([field]) => allStats(entry[field], entry.count)),
+          ...COLUMNS.map((figure) => allStats(entry[`${figure}Ms`], entry.count)),
         ])}
       />
     </details>

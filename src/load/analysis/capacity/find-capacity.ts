@@ -1,6 +1,7 @@
 import { sleep } from "../../../core/index.ts";
 import { WINDOW_OVER_MS } from "../../../limits/index.ts";
 import type { JudgedPhase } from "../../../record/index.ts";
+import { temporaryLimitOf } from "../../../requirements/index.ts";
 import type { Limits } from "../../../target/index.ts";
 import type { LoadProgress } from "../../measure/progress.ts";
 import { type Arrivals, planOf } from "../../schedule/arrivals.ts";
@@ -246,9 +247,8 @@ function reasonOf(
   const why = missed.map((outcome) => missText(outcome, most?.reason ?? "no reason")).join("; ");
   if (missed.length === 0) return { binds: "nothing", why };
   if (missed.some(({ clause }) => clause.startsWith("denied"))) {
-    const named = most?.reason === "rate_limit_exceeded" ? "rate limit" : undefined;
-    const binds = named ?? (most?.reason === "concurrency_limit_exceeded" ? "concurrency limit" : "denials");
-    return { binds, why };
+    const limit = temporaryLimitOf(most?.reason);
+    return { binds: limit === undefined ? "denials" : `${limit} limit`, why };
   }
   if (missed.some(({ clause }) => clause.startsWith("dropped"))) return { binds: "latency", why };
   return { binds: missed.some(({ clause }) => clause.startsWith("failed")) ? "failures" : "latency", why };

@@ -3,6 +3,7 @@ import { median, onAbort, sleep } from "../../../core/index.ts";
 import { endpointUrl } from "../../../dialects/index.ts";
 import { type LoadExchange, nowUs, type PreparedRequest, Sender } from "../../../http/load-client/index.ts";
 import { type Decision, isUnnamedLimit, type RequestKind } from "../../../limits/index.ts";
+import { temporaryLimitOf } from "../../../requirements/index.ts";
 import { outcomeOf } from "../../send/outcome.ts";
 import { type ReadReason, reasonReader } from "../../send/read-reason.ts";
 import type { Hold } from "./concurrency-experiment.ts";
@@ -171,10 +172,8 @@ export class LiveGateway implements GatewayUnderTest, AsyncDisposable {
   verdictOf(exchange: LoadExchange): Decision["verdict"] {
     const { outcome, what } = outcomeOf(exchange, this.#read);
     if (outcome === "admitted" || outcome === "unfinished") return "admitted";
-    if (what === "rate_limit_exceeded") return "rate";
-    if (what === "concurrency_limit_exceeded") return "concurrency";
     // An unnamed limit is attributed to the rate: few requests are in flight here.
-    return exchange.status === 429 ? "rate" : "failed";
+    return temporaryLimitOf(what) ?? (exchange.status === 429 ? "rate" : "failed");
   }
 
   #trialOf(ordinal: number, kind: RequestKind, exchange: LoadExchange): Decision {
