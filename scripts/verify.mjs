@@ -36,7 +36,7 @@ const VERIFICATIONS = {
   oracles: [script("oracles.ts"), "the reference gateway, by three programs of other projects"],
   overhead: [script("overhead.ts"), "the overhead of gateways, and the suite `upstream` behind them"],
   "overhead-truth": [
-    script("overhead-truth.ts"),
+    script("overhead/truth.ts"),
     "the accuracy of `gauntlet overhead`, on servers with an exact delay",
   ],
   quick: [script("quick.ts"), "how much a quick run finds"],

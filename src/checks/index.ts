@@ -39,7 +39,7 @@ export { observationOf } from "./response/observation-of.ts";
 export { outputTokensOf } from "./response/output-tokens.ts";
 export { ReadingCache } from "./response/reading-cache.ts";
 export { readingRules } from "./response/reading-rules.ts";
-export { freeze, type Recordable, thaw } from "./response/recording.ts";
+export { freeze, type Recordable, responsesIn, thaw } from "./response/recording.ts";
 export { requestedModel } from "./response/requested-model.ts";
 export { isStale, type ReadingRules, type RequestInfo, Response } from "./response/response.ts";
 export { resultOf } from "./runner/judge.ts";

@@ -27,9 +27,11 @@ export function limitDenials(unnamed: LimitName) {
   return { isConcurrency, isRate };
 }
 
-/** Anything that was neither served nor a concurrency denial: a rate denial, whatever status the gateway uses. */
+/** Anything that was neither answered with a 2xx nor a concurrency denial: a rate denial, whatever status the gateway uses. */
 export function isRefused(response: Response): boolean {
-  return response.status !== undefined && !isServed(response) && !isConcurrencyDenial(response);
+  const { outcome } = observationOf(response);
+  const is2xx = isServed(response) || outcome === "invalid";
+  return response.status !== undefined && !is2xx && !isConcurrencyDenial(response);
 }
 
 /** Failures so rare that they are unrelated to a limit. */

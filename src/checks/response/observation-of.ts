@@ -1,4 +1,4 @@
-import { isLimitReason } from "../../dialects/index.ts";
+import { checkReply, checkStream, isLimitReason, type ReplyDefect } from "../../dialects/index.ts";
 import type { Observation } from "../../judging/index.ts";
 import type { Response } from "./response.ts";
 
@@ -6,8 +6,8 @@ import type { Response } from "./response.ts";
 const known = new WeakMap<Response, Observation>();
 
 /**
- * Converts a check's response for code that is shared with load and is about limits. Here, unlike in a load, every 2xx counts as
- * admitted, whatever its body: the outcome distinguishes only complete from truncated. Other checks judge the content.
+ * Converts a check's response for code that is shared with load and is about limits. Here, unlike in a load, a 2xx that holds an
+ * error or no text counts as admitted: the request was not denied, and other checks judge how it failed.
  */
 export function observationOf(response: Response): Observation {
   const made = known.get(response) ?? observe(response);
@@ -42,12 +42,26 @@ function observe(response: Response): Observation {
   };
 }
 
-function outcomeOf({ status, complete, reason, exchange }: Response): Pick<Observation, "outcome" | "what"> {
+function outcomeOf(response: Response): Pick<Observation, "outcome" | "what"> {
+  const { status, complete, reason, exchange } = response;
   if (status === undefined) return { outcome: "failed", what: exchange.ending.kind };
-  if (status >= 200 && status < 300)
-    return complete ? { outcome: "admitted", what: "" } : { outcome: "unfinished", what: exchange.ending.kind };
+  if (status >= 200 && status < 300) {
+    if (!complete) return { outcome: "unfinished", what: exchange.ending.kind };
+    const defect = garbageIn(response);
+    return defect === undefined ? { outcome: "admitted", what: "" } : { outcome: "invalid", what: defect };
+  }
   // A contract may use another status for a limit, even a server error.
   if (status >= 400 && (status < 500 || isLimitReason(reason)))
     return { outcome: "denied", what: reason ?? `${status}` };
   return { outcome: "failed", what: `${status}` };
+}
+
+/** Defects of replies that a model or a refusal may cause, and that say nothing about whether the request was admitted. */
+const OF_ADMITTED: readonly ReplyDefect[] = ["empty text", "an error with a 2xx status"];
+
+/** Why a complete 2xx response to a request for a reply is no reply at all. */
+function garbageIn({ requested: { endpoint, mode }, text }: Response): ReplyDefect | undefined {
+  if (endpoint === "models") return undefined;
+  const { defect } = mode === "streaming" ? checkStream(endpoint, text, false) : checkReply(endpoint, text);
+  return defect === undefined || OF_ADMITTED.includes(defect) ? undefined : defect;
 }

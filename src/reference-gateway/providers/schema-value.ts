@@ -89,8 +89,8 @@ class SchemaValue {
     if (depth > MAX_DEPTH_REQUIRED) return [];
     const prefix = Array.isArray(prefixItems) ? prefixItems.map((item) => this.of(item, depth + 1)) : [];
     const least = typeof minItems === "number" ? minItems : 0;
-    const wanted = Math.max(least, isObject(items) && depth <= MAX_DEPTH ? 1 : 0);
-    const rest = Array.from({ length: Math.max(0, wanted - prefix.length) }, () => this.of(items, depth + 1));
+    const length = Math.max(least, isObject(items) && depth <= MAX_DEPTH ? 1 : 0);
+    const rest = Array.from({ length: Math.max(0, length - prefix.length) }, () => this.of(items, depth + 1));
     return [...prefix, ...rest];
   }
 

@@ -10,8 +10,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import yargs from "yargs";
-import type { AddedDifference, OverheadLevel } from "../../src/record/index.ts";
-import { startDelayedProvider } from "../../test/support/start-delayed-provider.ts";
+import type { AddedDifference, OverheadLevel } from "../../../src/record/index.ts";
+import { startDelayedProvider } from "../../../test/support/start-delayed-provider.ts";
 
 const { runs, delays } = await yargs(process.argv.slice(2))
   .option("runs", { type: "number", default: 40 })
@@ -19,7 +19,7 @@ const { runs, delays } = await yargs(process.argv.slice(2))
   .strict()
   .parseAsync();
 
-const MAIN = join(import.meta.dirname, "../../dist/src/main.js");
+const MAIN = join(import.meta.dirname, "../../../dist/src/main.js");
 /** A report is correct within 60 µs or a tenth. */
 const RIGHT_MS = 0.06;
 const RIGHT_SHARE = 0.1;
