@@ -17,7 +17,7 @@ import { SHOWN_STATS } from "./figures/quantiles.ts";
 import { startedLoads } from "./figures/started-loads.ts";
 import { type Outcome, outcomesOf } from "./outcomes.ts";
 import { SIGNS } from "./status-style.ts";
-import { describeFacts } from "./text/index.ts";
+import { describeComparison, describeFacts, describeFigure, groupDrift } from "./text/index.ts";
 import { pasteInto, unblockYaml } from "./unblock.ts";
 
 /** Maximum size of a summary. The host of step summaries drops the whole upload above 1,024 KiB; the rest is for other steps. */
@@ -161,24 +161,33 @@ function latencyPart(run: LoadRun): string[] {
 }
 
 /** What changed, and the figures that moved beyond their margin. */
-function comparisonPart({ a, b, verdict, metrics, checks, drift }: Comparison): string {
+function comparisonPart(comparison: Comparison): string {
+  const { a, b, metrics, checks, drift } = comparison;
   const moved = metrics.filter((metric) => metric.verdict === "regressed" || metric.verdict === "improved");
   const percent = (change: number | null) =>
     change === null ? "?" : `${change < 0 ? "−" : "+"}${Math.abs(change * 100).toFixed(1)} %`;
   return [
-    `**${verdict}**: ${inline(b.label)} against ${inline(a.label)}.`,
+    inline(describeComparison(comparison)),
+    "",
+    `- ${inline(a.name)}: ${inline(a.label)}`,
+    `- ${inline(b.name)}: ${inline(b.label)}`,
     "",
     ...moved
       .slice(0, 10)
       .map(
         (metric) =>
-          `- ${metric.verdict}: ${inline(metric.name)} ${percent(metric.change)} (${percent(metric.low)} to ${percent(metric.high)})`,
+          `- ${metric.verdict}: ${inline(describeFigure(metric.name))} ${percent(metric.change)} (${percent(metric.low)} to ${percent(metric.high)})`,
       ),
     ...checks.newlyFailing.slice(0, 10).map(({ id }) => `- newly failing: ${code(id)}`),
     ...checks.vanished.slice(0, 10).map(({ id }) => `- vanished: ${code(id)}`),
     ...checks.worse.slice(0, 10).map(({ id }) => `- newly warning: ${code(id)}`),
     ...checks.lost.slice(0, 10).map(({ id, now }) => `- no longer decided: ${code(id)} (${now})`),
-    ...drift.slice(0, 10).map(({ kind, where, what }) => `- ${kind} ${code(what)} of ${code(where)} differs`),
+    ...groupDrift(drift)
+      .slice(0, 10)
+      .map(({ what, before, now, where: [first, ...more] }) => {
+        const places = `${inline(first)}${more.length === 0 ? "" : ` and ${more.length} more`}`;
+        return `- ${code(what)}: ${inline(before)} → ${inline(now)} (${places})`;
+      }),
   ].join("\n");
 }
 
@@ -211,13 +220,28 @@ function preformatted(text: string): string {
   return `<pre>\n${html(text).replaceAll("@", "&#64;")}</pre>`;
 }
 
-/** Plain text: Markdown and HTML are escaped. */
+/** An address, without punctuation after it. */
+const ADDRESS = /\b[a-z][a-z0-9+.-]*:\/\/[^\s<>"']*[^\s<>"'.,;:)]/gi;
+/** A colon at the beginning of what may be an emoji, such as `:smile:`. Any other colon stays readable in notification mails. */
+const EMOJI = /:(?=[\w+-]+:)/g;
+
+/** Plain text: Markdown and HTML are escaped, and addresses are code, which hosts do not turn into links. */
 export function inline(text: string): string {
-  const escaped = html(oneLine(text, MAX_TEXT_CHARACTERS)).replace(
-    /[\\`*_{}[\]()#+!|~@:]/g,
-    (sign) => `&#${sign.charCodeAt(0)};`,
-  );
-  return escaped;
+  const line = oneLine(text, MAX_TEXT_CHARACTERS);
+  const addresses = [...line.matchAll(ADDRESS)];
+  let written = "";
+  let end = 0;
+  for (const { index, 0: address } of addresses) {
+    written += `${escaped(line.slice(end, index))}<code>${escaped(address)}</code>`;
+    end = index + address.length;
+  }
+  return written + escaped(line.slice(end));
+}
+
+function escaped(text: string): string {
+  return html(text)
+    .replace(/[\\`*_{}[\]()#+!|~@]/g, (sign) => `&#${sign.charCodeAt(0)};`)
+    .replace(EMOJI, "&#58;");
 }
 
 function html(text: string): string {
@@ -235,7 +259,9 @@ export function code(text: string): string {
 
 /** The same for a command to paste: never shortened. */
 function command(text: string): string {
-  return `<code>${html(text).replace(/[\\`*_[\]|@:]/g, (sign) => `&#${sign.charCodeAt(0)};`)}</code>`;
+  return `<code>${html(text)
+    .replace(/[\\`*_[\]|@]/g, (sign) => `&#${sign.charCodeAt(0)};`)
+    .replace(EMOJI, "&#58;")}</code>`;
 }
 
 function cut(text: string): string {

@@ -52,7 +52,7 @@ function addCase(node: TestCase, outcome: Outcome, record: RunRecord): void {
   if (outcome.requirements.length > 0) node.property("requirements", outcome.requirements.join(" "));
   const text = clean([outcome.message, ...outcome.detail, `reproduce: ${rerunOf(record, outcome.id)}`].join("\n"));
   if (outcome.waived !== undefined) {
-    node.skipped().standardOutput(clean(`${outcome.waived}\n${text}`));
+    skipped(node, outcome.waived).standardOutput(clean(`${outcome.waived}\n${text}`));
     return;
   }
   switch (outcome.status) {
@@ -67,8 +67,10 @@ function addCase(node: TestCase, outcome: Outcome, record: RunRecord): void {
     case "blocked":
     case "inconclusive":
     case "not-applicable":
-      // The element cannot hold text, so the reason goes to the output, which readers show.
-      node.skipped().standardOutput(clean(`${outcome.status}: ${outcome.message}`));
+      // Some readers show the message of the element, others only the output.
+      skipped(node, `${outcome.status}: ${outcome.message}`).standardOutput(
+        clean([`${outcome.status}: ${outcome.message}`, ...outcome.detail].join("\n")),
+      );
       break;
     case "warn":
       node.standardOutput(text);
@@ -77,6 +79,18 @@ function addCase(node: TestCase, outcome: Outcome, record: RunRecord): void {
     case "observed":
       break;
   }
+}
+
+/** Marks a case as skipped, with the reason as its message, which the builder has no parameter for. */
+function skipped(node: TestCase, reason: string): TestCase {
+  const build = node.build.bind(node);
+  node.build = (parent) => {
+    const element = build(parent);
+    const [mark] = element.children.filter((child) => "name" in child && child.name === "skipped");
+    (mark as typeof element | undefined)?.att("message", clean(reason));
+    return element;
+  };
+  return node.skipped();
 }
 
 function propertiesOf(record: RunRecord): [string, string][] {

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Log, ReportingDescriptor, Result } from "sarif";
+import { docsAddress } from "../../src/core/index.ts";
 import type { RunRecord, Status } from "../../src/record/index.ts";
+import { isRequirementId } from "../../src/requirements/index.ts";
 import { oneLine } from "../clean-text.ts";
 import { type Outcome, outcomesOf } from "../outcomes.ts";
 
@@ -27,8 +29,10 @@ export function renderSarif(record: RunRecord): string {
   for (const outcome of outcomes) {
     const id = ruleOf(outcome);
     if (!rules.has(id)) {
+      const helpUri = docsAddress(pageOf(outcome, id));
       rules.set(id, {
         id,
+        ...(helpUri === undefined ? {} : { helpUri }),
         shortDescription: { text: oneLine(outcome.title) },
         properties: { tags: [outcome.layer, ...outcome.requirements] },
       });
@@ -88,6 +92,14 @@ function resultOf(outcome: Outcome, record: RunRecord): Result {
 
 function ruleOf({ id }: Outcome): string {
   return oneLine(id.replace(/\[.*$/s, ""));
+}
+
+/** The page that explains a rule: that of the check, or of what a gate, a load or a suite of the target's owner is. */
+function pageOf({ suite, layer, requirements }: Outcome, id: string): string {
+  if (layer === "policy") return "ci.md#policy";
+  if (suite === "load") return "metrics.md";
+  if (!requirements.some((requirement) => isRequirementId(requirement))) return "own-suites.md";
+  return `checks.md#${id.toLowerCase().replace(/[^a-z0-9_-]/g, "")}`;
 }
 
 /** A relative path: hosts reject paths that leave the repository. */

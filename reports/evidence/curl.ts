@@ -1,3 +1,5 @@
+import type { RunRecord } from "../../src/record/index.ts";
+import { embeddedSwitches } from "./reproduce.ts";
 import { quoted } from "./shell.ts";
 
 /** The parts of an exchange that a reproduction needs; already redacted. */
@@ -37,6 +39,18 @@ export function curlLine({ request, key }: Reproducible, variableOf: (key: strin
   if (body !== undefined) parts.push("--data-binary", quoted(body));
   const command = parts.join(" ");
   return Buffer.byteLength(command) > MAX_COMMAND_BYTES ? undefined : command;
+}
+
+/** What a reader must do before the command works: set the variable of the key, and start an embedded gateway again. */
+export function beforeCurl(command: string, record: RunRecord): string[] {
+  const [, variable] = /Bearer \$(\w+)"/.exec(command) ?? [];
+  const key = variable === undefined ? [] : [`Set the key first: export ${variable}=…`];
+  if (record.target.source !== "embedded") return key;
+  const again = ["gauntlet gateway", ...embeddedSwitches(record)].join(" ");
+  return [
+    ...key,
+    `The embedded gateway ended with the run, so nothing listens at ${record.target.baseUrl} now. \`${again}\` starts it again and prints its address and keys, which replace those in the command.`,
+  ];
 }
 
 /** The variable that the target file names for a key, or a default name. */

@@ -113,7 +113,7 @@ function TrendTable({ caption, trends }: { readonly caption: string; readonly tr
           <span class="because">{oneLine(trend.why, 200)}</span>
         </span>,
         String(trend.values.length),
-        valueText(trend, trend.latest),
+        trend.isMissing === true ? "no value in the latest run" : valueText(trend, trend.latest),
         valueText(trend, trend.medianBefore),
         changeText(trend, trend.change),
         changeText(trend, trend.detectable),

@@ -1,6 +1,7 @@
 import { formatCount } from "../../src/core/index.ts";
-import type { ComparedMetric, RunRecord } from "../../src/record/index.ts";
+import type { ComparedMetric, Comparison, RunRecord } from "../../src/record/index.ts";
 import { oneLine } from "../clean-text.ts";
+import { areFiguresUsable, describeComparison, describeFigure, groupDrift } from "../text/index.ts";
 import type { Colors } from "./options.ts";
 import { figures, terminalTable } from "./table.ts";
 import { paintedHeadline } from "./verdict-lines.ts";
@@ -8,7 +9,7 @@ import { paintedHeadline } from "./verdict-lines.ts";
 const MAX_DRIFT = 30;
 const MAX_CHECKS = 12;
 
-/** A comparison for the terminal: figures in a table, then other changes, the verdict last. */
+/** A comparison for the terminal: the conclusion, figures in a table, other changes, and the verdict last. */
 export function renderComparison({ comparison, verdict }: RunRecord, colors: Colors): string {
   if (comparison === undefined) return "";
   const { metrics, checks, drift, control, reasons } = comparison;
@@ -23,85 +24,85 @@ export function renderComparison({ comparison, verdict }: RunRecord, colors: Col
     ),
     ...checks.fixed.map(({ id }) => colors.green(`✓ fixed ${oneLine(id)}`)),
   ];
+  const groups = groupDrift(drift);
   const lines = [
-    ...(metrics.length === 0 ? [] : [table(metrics)]),
+    oneLine(describeComparison(comparison), 600),
+    ...(metrics.length === 0 ? [] : [table(comparison)]),
     ...changed.slice(0, MAX_CHECKS),
     ...(changed.length > MAX_CHECKS ? [`and ${changed.length - MAX_CHECKS} more changed check instances`] : []),
     // A missing field matters more than a missing header, and there are many headers.
-    ...[...drift]
-      .sort((a, b) => Number(a.kind === "header") - Number(b.kind === "header"))
+    ...[...groups]
+      .sort((a, b) => Number(a.isHeader) - Number(b.isHeader))
       .slice(0, MAX_DRIFT)
-      .map(({ kind, where, what, before, now }) =>
-        colors.yellow(
-          `▲ ${oneLine(where, 80)}: ${differenceName(kind, oneLine(what, 80))} ${oneLine(before, 80)} → ${oneLine(now, 80)}`,
-        ),
-      ),
-    ...(drift.length > MAX_DRIFT ? [`and ${drift.length - MAX_DRIFT} more differences`] : []),
-    ...(control === null ? [] : [colors.dim(`A/A control: ${oneLine(control.message, 200)}`)]),
+      .map(({ what, before, now, where: [first, ...more] }) => {
+        const places = `${oneLine(first, 120)}${more.length === 0 ? "" : ` and ${more.length} more`}`;
+        return colors.yellow(`▲ ${oneLine(what, 80)}: ${oneLine(before, 80)} → ${oneLine(now, 80)} (${places})`);
+      }),
+    ...(groups.length > MAX_DRIFT ? [`and ${groups.length - MAX_DRIFT} more differences`] : []),
+    ...(control === null
+      ? []
+      : [colors.dim(`control, ${oneLine(comparison.a.name, 40)} against itself: ${oneLine(control.message, 200)}`)]),
     ...reasons.map((reason) => `  ${oneLine(reason, 300)}`),
   ];
-  const sides = [comparison.a, comparison.b].map(({ label, runId, startedAt }, index) => {
+  const sides = [comparison.a, comparison.b].map(({ name, label, runId, startedAt }) => {
     const run = runId === undefined || startedAt === undefined ? "" : ` (run ${runId}, ${startedAt.slice(0, 10)})`;
-    return `  ${"AB"[index]}: ${oneLine(label, 120)}${run}`;
+    return `  ${oneLine(name, 40)}: ${oneLine(label, 120)}${run}`;
   });
-  const end = [
-    paintedHeadline(verdict, colors),
-    ...sides,
-    ...failingText(checks.newlyFailing),
-    ...mainFigures(metrics),
-  ];
+  const end = [paintedHeadline(verdict, colors), ...sides, ...failingText(comparison), ...mainFigures(comparison)];
   return `${[...lines, ...end].join("\n")}\n`;
 }
 
-/** `  10 check instances fail in B and did not in A: chat.every-usage and 9 more`. */
-function failingText([first, ...more]: readonly { readonly id: string }[]): string[] {
+/** `  10 check instances fail in new and did not in old: chat.every-usage and 9 more`. */
+function failingText({ checks, a, b }: Comparison): string[] {
+  const [first, ...more] = checks.newlyFailing;
   if (first === undefined) return [];
   const others = more.length === 0 ? "" : ` and ${more.length} more`;
-  const verb = more.length === 0 ? "fails" : "fail";
-  return [
-    `  ${formatCount(more.length + 1, "check instance")} ${verb} in B and did not in A: ${oneLine(first.id)}${others}`,
-  ];
+  const fail = `${formatCount(more.length + 1, "check instance")} ${more.length === 0 ? "fails" : "fail"}`;
+  return [`  ${fail} in ${oneLine(b.name)} and did not in ${oneLine(a.name)}: ${oneLine(first.id)}${others}`];
 }
 
 const MAX_FIGURES = 3;
 
-/** The figures that decided, or the first ones: `  E2E p50: 420.0 ms in A, 436.2 ms in B (+3.9 %, not worse)`. */
-function mainFigures(metrics: readonly ComparedMetric[]): string[] {
+/** The figures that decided, or the first ones: `  E2E p50, chat streaming: 420.0 ms in old, 436.2 ms in new (+3.9 %, not worse)`. */
+function mainFigures(comparison: Comparison): string[] {
   const order: readonly ComparedMetric["verdict"][] = ["regressed", "improved", "not worse", "inconclusive"];
-  const measured = metrics.filter(({ a, b }) => a !== null && b !== null);
+  const measured = comparison.metrics.filter(({ a, b }) => a !== null && b !== null);
   const rank = ({ verdict, unit }: ComparedMetric) => order.indexOf(verdict) * 2 + Number(unit !== "ms");
   const sorted = [...measured].sort((one, other) => rank(one) - rank(other));
+  const [first, second] = [oneLine(comparison.a.name), oneLine(comparison.b.name)];
   return sorted.slice(0, MAX_FIGURES).map((metric) => {
-    const { name, a, b, change, unit, verdict } = metric;
+    const { name, a, b, change, unit } = metric;
     const shown = unit === "share" ? "" : ` ${unit}`;
-    const verdictText = verdict === "inconclusive" ? "not decided" : verdict;
-    return `  ${oneLine(name, 60)}: ${number(metric, a)}${shown} in A, ${number(metric, b)}${shown} in B (${percent(change)}, ${verdictText})`;
+    return `  ${oneLine(describeFigure(name), 80)}: ${number(metric, a)}${shown} in ${first}, ${number(metric, b)}${shown} in ${second} (${percent(change)}, ${verdictText(metric, comparison)})`;
   });
 }
 
-/** `status`, `header x-request-id`, `error text`: what differs, with its kind unless it says so itself. */
-function differenceName(kind: string, what: string): string {
-  return what.split(" ").includes(kind) ? what : `${kind} ${what}`;
+function verdictText({ verdict }: ComparedMetric, comparison: Comparison): string {
+  if (!areFiguresUsable(comparison)) return "not usable";
+  return verdict === "inconclusive" ? "not decided" : verdict;
 }
 
-function table(metrics: readonly ComparedMetric[]): string {
+function table(comparison: Comparison): string {
+  const { metrics, a: first, b: second } = comparison;
+  // The verdict first: a narrow terminal shows the other columns in further tables.
   const columns = [
     "figure",
-    ...figures("A", "B", "change", "90 % interval", "margin", "p (Holm)", "detectable"),
+    ...figures(oneLine(first.name, 24), oneLine(second.name, 24), "change"),
     "verdict",
+    ...figures("90 % interval", "margin", "p (Holm)", "detectable"),
   ];
   const rows = metrics.map((metric) => {
-    const { name, a, b, change, low, high, margin, pHolm, detectable, verdict } = metric;
+    const { name, a, b, change, low, high, margin, pHolm, detectable } = metric;
     return [
-      oneLine(name, 60),
+      oneLine(describeFigure(name), 60),
       number(metric, a),
       number(metric, b),
       percent(change),
+      verdictText(metric, comparison),
       low === null || high === null ? "–" : `${percent(low)} … ${percent(high)}`,
       margin === 0 ? "–" : `${(margin * 100).toFixed(1)} %`,
       pHolm === null ? "–" : pHolm.toFixed(3),
       detectable === null ? "–" : `${(detectable * 100).toFixed(1)} %`,
-      verdict,
     ];
   });
   return terminalTable(columns, rows);

@@ -1,12 +1,17 @@
-import { formatCount } from "../../src/core/index.ts";
+import { formatCount, groupBy } from "../../src/core/index.ts";
 import { type HistoryReport, MIN_RUNS, type Trend } from "../../src/history/index.ts";
 import { oneLine } from "../clean-text.ts";
 import { byGroup, changeText, TREND_STATUS, valueText } from "../figures/history-figures.ts";
+import { describeExitCode } from "../text/index.ts";
 import { type Colors, painter } from "./options.ts";
 import { figures, terminalTable } from "./table.ts";
 
-/** A history for the terminal: a table for each group of comparable runs with a trend, the verdict last. */
-export function renderHistory(history: HistoryReport, colors: Colors): string {
+/** A history for the terminal: a table for each group of comparable runs with a trend, the verdict, and the exit code last. */
+export function renderHistory(
+  history: HistoryReport,
+  colors: Colors,
+  { exitCode, gate }: { readonly exitCode: number; readonly gate: boolean },
+): string {
   const { file, imported, known, notImported, runs, trends, verdict, reasons } = history;
   const paint = painter(colors);
   const lines = [
@@ -20,19 +25,43 @@ export function renderHistory(history: HistoryReport, colors: Colors): string {
         colors.bold(oneLine(`${group.target} at ${group.address}, ${group.name}`, 120)),
         colors.dim(`measured on ${group.machine === "any" ? "any machine" : oneLine(group.machine, 160)}`),
         tableOf(some, colors),
+        ...withoutValue(some).map((line) => colors.yellow(line)),
       ]),
     ...reasons.map((reason) => `  ${oneLine(reason, 300)}`),
     paint(
       verdict,
       colors.bold(`${isCollecting(history) ? "COLLECTING" : verdict.toUpperCase()}: ${sentenceOf(history)}`),
     ),
+    exitLine(history, { exitCode, gate }),
   ];
   return `${lines.join("\n")}\n`;
 }
 
-/** Whether a group has enough runs for a table; the reasons name the others in one line. */
+/** Only `--gate` makes the exit code follow the verdict, so the last line says which of both applies. */
+function exitLine(
+  { verdict }: HistoryReport,
+  { exitCode, gate }: { readonly exitCode: number; readonly gate: boolean },
+): string {
+  if (gate) return `${describeExitCode(exitCode)}: --gate, and the verdict is ${verdict}`;
+  const would = verdict === "pass" ? "" : `; with --gate, the exit code is ${verdict === "fail" ? 1 : 4}`;
+  return `exit code ${exitCode}: the history was shown, and without --gate its verdict decides nothing${would}`;
+}
+
+/** Why metrics have no value in the latest run, one line per reason. */
+function withoutValue(trends: readonly Trend[]): string[] {
+  const missing = groupBy(
+    trends.filter(({ isMissing }) => isMissing === true),
+    ({ why }) => why,
+  );
+  return [...missing].map(([why, some]) => `  ${formatCount(some.length, "metric")}: ${oneLine(why, 300)}`);
+}
+
+/**
+ * Whether a group has a table: it has enough runs, or something other than their number keeps it from a trend, such as a latest run
+ * without a value. The reasons name the others in one line.
+ */
 const hasTrend = ({ trends }: Pick<HistoryReport, "trends">): boolean =>
-  trends.some(({ values }) => values.length >= MIN_RUNS);
+  trends.some(({ values, isTooShort }) => values.length >= MIN_RUNS || isTooShort !== true);
 
 const mostRuns = (trends: readonly Trend[]): number => Math.max(0, ...trends.map(({ values }) => values.length));
 
@@ -62,13 +91,13 @@ function tableOf(trends: readonly Trend[], colors: Colors): string {
   const columns = ["metric", ...figures("runs", "latest", "median before", "change"), "changed with run", "trend"];
   const paint = painter(colors);
   const rows = trends.map((trend) => {
-    const { name, values, latest, medianBefore, change, changePoint, verdict } = trend;
+    const { name, values, latest, medianBefore, change, changePoint, verdict, isMissing } = trend;
     return [
       oneLine(name, 80),
       values.length,
-      valueText(trend, latest),
+      isMissing === true ? "no value" : valueText(trend, latest),
       valueText(trend, medianBefore),
-      changeText(trend, change),
+      isMissing === true ? "–" : changeText(trend, change),
       changePoint === null ? "–" : `${oneLine(changePoint.runId, 20)} (${changePoint.startedAt.slice(0, 10)})`,
       paint(TREND_STATUS[verdict], verdict),
     ];

@@ -1,5 +1,11 @@
 export { adviceFor, type CauseFacts, causeTitle } from "./cause.ts";
 export { describeChanges } from "./changes.ts";
+export {
+  areFiguresUsable,
+  describeComparison,
+  describeFigure,
+  groupDrift,
+} from "./comparison.ts";
 export { describeBroken, describeOpen, describePass, describeSilence } from "./conclusion.ts";
 export { describeExitCode } from "./exit-code.ts";
 export {

@@ -1,6 +1,6 @@
-import { describeChanges } from "../../reports/text/index.ts";
+import { describeChanges, describeFigure, groupDrift } from "../../reports/text/index.ts";
 import { UsageError } from "../core/index.ts";
-import { type Comparison, checkChanges, worstStatus } from "../record/index.ts";
+import { type ComparedMetric, type Comparison, checkChanges, worstStatus } from "../record/index.ts";
 import { type Behaviour, driftBetween } from "./drift.ts";
 import { type Block, isPrimary, judgeMetrics, mayHideRegression, type Pair, together } from "./judge-metrics.ts";
 import { type BlockName, roundOrders } from "./pair-order.ts";
@@ -120,7 +120,7 @@ function controlOf(metrics: Comparison["metrics"], blocks: readonly Block[]): No
   if (odd.length === 0) {
     return { fit: true, message: "The first build does not differ from itself beyond the margins.", metrics };
   }
-  const names = odd.map(({ name }) => name).join(", ");
+  const names = odd.map(({ name }) => describeFigure(name)).join("; ");
   return {
     fit: false,
     message: `The first build differs from itself in ${names}: this machine is not suitable for a comparison.`,
@@ -141,26 +141,23 @@ function concluded(found: Omit<Comparison, "verdict" | "reasons">): Comparison {
   const by = (verdict: Comparison["verdict"]) => metrics.filter((metric) => metric.verdict === verdict);
   const open = metrics.filter(mayHideRegression);
   const isServed = metrics.some((metric) => isPrimary(metric) && metric.unit === "ms" && metric.a !== null);
+  const isUsable = control?.fit === true && isServed;
+  const named = (some: readonly ComparedMetric[], text: (metric: ComparedMetric) => string) =>
+    // Figures that decide nothing are no reason.
+    isUsable ? some.map((metric) => `${describeFigure(metric.name)}${text(metric)}`) : [];
   const reasons = [
     ...(control?.fit === true ? [] : [control?.message ?? "The control is missing."]),
     ...(isServed ? [] : ["no latency could be compared: the builds admitted too little"]),
     ...describeChanges(checks),
-    ...by("regressed").map(({ name, change }) => `${name} regressed by ${percent(change)}`),
-    ...by("improved").map(({ name, change }) => `${name} improved by ${percent(change)}`),
-    ...(drift.length === 0
-      ? []
-      : [
-          `it behaves differently: ${drift
-            .slice(0, 5)
-            .map(({ where, what }) => `${what} of ${where}`)
-            .join("; ")}`,
-        ]),
-    ...open.map(({ name, why }) => `${name}: ${why}`),
+    ...named(by("regressed"), ({ change }) => ` regressed by ${percent(change)}`),
+    ...named(by("improved"), ({ change }) => ` improved by ${percent(change)}`),
+    ...driftLine(drift),
+    ...named(open, ({ why }) => `: ${why}`),
   ];
   const failing = checks.newlyFailing.length + checks.vanished.length + checks.worse.length > 0;
   const verdict: Comparison["verdict"] = failing
     ? "regressed"
-    : control?.fit !== true || !isServed
+    : !isUsable
       ? "inconclusive"
       : by("regressed").length > 0
         ? "regressed"
@@ -170,6 +167,17 @@ function concluded(found: Omit<Comparison, "verdict" | "reasons">): Comparison {
             ? "improved"
             : "not worse";
   return { ...found, verdict, reasons };
+}
+
+const MAX_NAMED_DRIFT = 5;
+
+/** `the responses differ: header x-request-id, field /usage and 3 more`. */
+function driftLine(drift: Comparison["drift"]): string[] {
+  if (drift.length === 0) return [];
+  const groups = groupDrift(drift);
+  const names = [...new Set(groups.map(({ what }) => what))];
+  const more = names.length > MAX_NAMED_DRIFT ? ` and ${names.length - MAX_NAMED_DRIFT} more` : "";
+  return [`the responses differ: ${names.slice(0, MAX_NAMED_DRIFT).join(", ")}${more}`];
 }
 
 function percent(change: number | null): string {

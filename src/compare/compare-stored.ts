@@ -1,4 +1,4 @@
-import { describeChanges, describeFinding } from "../../reports/text/index.ts";
+import { describeChanges, describeFigure, describeFinding } from "../../reports/text/index.ts";
 import { formatCount, groupBy } from "../core/index.ts";
 import {
   type ComparedMetric,
@@ -15,6 +15,8 @@ import { storedMetrics } from "./stored-metrics.ts";
 
 /** A stored run with its recorded responses. */
 export interface StoredSide {
+  /** Short name in tables and sentences, unlike that of the other side. */
+  readonly name: string;
   readonly record: RunRecord;
   readonly behaviour: Behaviour;
 }
@@ -40,8 +42,8 @@ export function compareStored(a: StoredSide, b: StoredSide): Comparison {
   const counts = { decided: decidedInBoth(before, now), behaviourNotCompared: common.notCompared };
   return {
     kind: "stored",
-    a: sideOf(a.record),
-    b: sideOf(b.record),
+    a: sideOf(a),
+    b: sideOf(b),
     ...conclude(a.record, b.record, { checks, metrics, drift, notCompared, ...counts }),
     seed: null,
     order: [],
@@ -52,8 +54,9 @@ export function compareStored(a: StoredSide, b: StoredSide): Comparison {
   };
 }
 
-function sideOf({ target, runId, startedAt }: RunRecord): Comparison["a"] {
+function sideOf({ name, record: { target, runId, startedAt } }: StoredSide): Comparison["a"] {
   return {
+    name,
     label: `${target.name} at ${target.baseUrl}`,
     runId,
     startedAt,
@@ -155,17 +158,18 @@ const MAX_NAMED = 5;
 /** One line per reason, with the metrics that are undecided because of it. */
 function undecidedLines(metrics: readonly ComparedMetric[]): string[] {
   return [...groupBy(metrics, ({ why }) => why)].map(([why, some]) => {
-    const names = some.slice(0, MAX_NAMED).map(({ name, unit, change }) => {
+    const names = some.slice(0, MAX_NAMED).map(({ name: key, unit, change }) => {
+      const name = describeFigure(key);
       const isShown = change !== null && unit !== "share";
       return isShown ? `${name} changed by ${(change * 100).toFixed(1)} %` : name;
     });
     const more = some.length > MAX_NAMED ? ` and ${some.length - MAX_NAMED} more metrics` : "";
-    return `not decided (${why}): ${names.join(", ")}${more}`;
+    return `not decided (${why}): ${names.join("; ")}${more}`;
   });
 }
 
 function figureText({ name, unit, a, b, verdict }: ComparedMetric): string {
   const show = (value: number | null) =>
     unit === "share" ? `${((value ?? 0) * 100).toFixed(1)} %` : (value ?? 0).toFixed(1);
-  return `${name} ${verdict === "regressed" ? "went" : "improved"} from ${show(a)} to ${show(b)}${unit === "share" ? "" : ` ${unit}`}`;
+  return `${describeFigure(name)} ${verdict === "regressed" ? "went" : "improved"} from ${show(a)} to ${show(b)}${unit === "share" ? "" : ` ${unit}`}`;
 }

@@ -144,7 +144,7 @@ interface Part {
 function formsOf({ responses }: Behaviour): Map<string, Form> {
   const forms = new Map<string, Form>();
   for (const { kind, status, reason, headers, documents, message } of responses.values()) {
-    const key = [kind, status, ...(reason === undefined ? [] : [reason])].join(" ");
+    const key = `${kind}, status ${[status, ...(reason === undefined ? [] : [reason])].join(" ")}`;
     const form = forms.get(key) ?? { count: 0, headers: new Map(), fields: new Map(), messages: new Set() };
     forms.set(key, form);
     form.count++;

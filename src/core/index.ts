@@ -22,7 +22,7 @@ export { keyByReference } from "./process/key-by-reference.ts";
 export { onAbort } from "./process/on-abort.ts";
 export { outliveWriteErrors, type WriteFailure } from "./process/outlive-write-errors.ts";
 export { processorTimes } from "./process/processor-times.ts";
-export { NAME, VERSION } from "./process/version.ts";
+export { docsAddress, NAME, VERSION } from "./process/version.ts";
 export { median, rankCorrelation } from "./series.ts";
 export { seriesName } from "./series-name.ts";
 export { type Random, seededRandom } from "./statistics/random.ts";

@@ -54,6 +54,8 @@ export interface Trend {
   readonly why: string;
   /** Set if nothing but the number of its runs keeps it from a verdict. */
   readonly isTooShort?: true;
+  /** Set if the latest run of the group has no value; `latest` is then that of the newest run with one. */
+  readonly isMissing?: true;
   /** Undecided in a way that may hide a regression, so the history does not pass. */
   readonly mayHideRegression: boolean;
 }
@@ -174,8 +176,8 @@ function tooFewRuns(runs: number): string {
 function verdictOf(
   { changePoint, worse, step, scale, numbers }: Judged,
   { missing, margin }: Context,
-): Pick<Trend, "verdict" | "why" | "isTooShort"> {
-  if (missing !== undefined) return { verdict: "inconclusive", why: missing };
+): Pick<Trend, "verdict" | "why" | "isTooShort" | "isMissing"> {
+  if (missing !== undefined) return { verdict: "inconclusive", why: missing, isMissing: true };
   if (numbers.length < MIN_RUNS) return { verdict: "inconclusive", why: tooFewRuns(numbers.length), isTooShort: true };
   const isWorse = changePoint !== null && changePoint.change > 0 === (worse === "higher");
   if (isWorse) return { verdict: "regressed", why: `changed with run ${changePoint.runId}` };

@@ -47,11 +47,12 @@ export function againstBaseline(record: RunRecord, baseline: BaselineFile): Comp
   return {
     kind: "baseline",
     a: {
+      name: "baseline",
       label: "baseline",
       ...(from === undefined ? {} : { runId: from.runId, startedAt: from.startedAt }),
       ...(from?.build === undefined ? {} : { build: from.build }),
     },
-    b: { label: "this run", runId: record.runId, startedAt: record.startedAt },
+    b: { name: "this run", label: "this run", runId: record.runId, startedAt: record.startedAt },
     verdict: broken + of("regressed").length > 0 ? "regressed" : isOpen ? "inconclusive" : "not worse",
     reasons: [
       ...describeChanges(checks),

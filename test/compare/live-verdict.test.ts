@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { describeComparison } from "../../reports/text/index.ts";
 import { compareLive } from "../../src/compare/index.ts";
 import type { Block } from "../../src/compare/judge-metrics.ts";
 import { seededRandom } from "../../src/core/index.ts";
@@ -45,8 +46,8 @@ function session(b: Build, a: Build = {}): Promise<Comparison> {
   const behaviour = ({ checks = "pass" }: Build) => ({ checks: [result("auth.a", checks)], responses: new Map() });
   let seed = 0;
   return compareLive({
-    a: { label: "a" },
-    b: { label: "b" },
+    a: { name: "old", label: "a" },
+    b: { name: "new", label: "b" },
     pairs: PAIRS,
     seed: 5,
     behaviours: { a: behaviour(a), b: behaviour(b), control: behaviour(a) },
@@ -61,19 +62,19 @@ test.each<[what: string, b: Build, verdict: Comparison["verdict"], says: RegExp]
     "a build that is twice as fast",
     { response: 0.5 },
     "improved",
-    /response_ms p50 improved by 49\.\d %|improved by 50/,
+    /E2E p50, chat streaming improved by 49\.\d %|improved by 50/,
   ],
   [
     "twice as fast with a sixteenth of the tokens",
     { response: 0.5, tokens: 1 / 16 },
     "regressed",
-    /tokens_per_reply regressed by 93\.8 %/,
+    /output tokens per reply, chat streaming regressed by 93\.8 %/,
   ],
   [
     "twice as fast with a sixth fewer tokens",
     { response: 0.5, tokens: 5 / 6 },
     "regressed",
-    /tokens_per_reply regressed/,
+    /output tokens per reply, chat streaming regressed/,
   ],
   [
     "twice as fast with longer replies",
@@ -85,20 +86,20 @@ test.each<[what: string, b: Build, verdict: Comparison["verdict"], says: RegExp]
     "tokens that are no longer counted",
     { tokens: 0 },
     "inconclusive",
-    /tokens_per_reply: the second build has no value/,
+    /output tokens per reply, chat streaming: the second build has no value/,
   ],
-  ["a tail of 2.4 times", { tail: 2.4 }, "regressed", /response_ms p99 regressed/],
+  ["a tail of 2.4 times", { tail: 2.4 }, "regressed", /E2E p99, chat streaming regressed/],
   [
     "a tail of 2.4 times that varies widely",
     { tail: 2.4, noise: 1.9 },
     "inconclusive",
-    /response_ms p99: the interval contains/,
+    /E2E p99, chat streaming: the interval contains/,
   ],
   [
     "gaps that are no longer measured",
     { gaps: null },
     "inconclusive",
-    /event_gap_ms p50: the second build has no value/,
+    /event gap p50, chat streaming: the second build has no value/,
   ],
   ["a check that no longer applies", { checks: "not-applicable" }, "inconclusive", /auth\.a was decided \(pass\)/],
   ["a check that now warns", { checks: "warn" }, "regressed", /auth\.a passed and now warns/],
@@ -113,4 +114,28 @@ test.each<[what: string, b: Build, verdict: Comparison["verdict"], says: RegExp]
 test("a quantile for which every block is too short is not listed", async () => {
   const { metrics } = await session({});
   expect(metrics.map(({ name }) => name)).not.toContain("chat streaming ttft_ms p99");
+});
+
+test("figures of a session whose control differs are no reasons, and the conclusion says that they are not usable", async () => {
+  let block = 0;
+  const behaviour = { checks: [result("auth.a", "pass")], responses: new Map() };
+  const found = await compareLive({
+    a: { name: "old", label: "old" },
+    b: { name: "new", label: "new" },
+    ...{ pairs: PAIRS, seed: 5, signal: new AbortController().signal },
+    behaviours: { a: behaviour, b: behaviour, control: behaviour },
+    runBlock: (name) => {
+      const response = { A: 1, B: 3, "A'": 2 }[name];
+      return Promise.resolve(blockOf({ response }, ++block * 97));
+    },
+  });
+  expect(found).toMatchObject({ verdict: "inconclusive", control: { fit: false } });
+  expect(found.reasons.join("\n")).not.toMatch(/regressed by/);
+  expect(describeComparison(found)).toMatch(/^Not decided whether new is worse than old: .*figures are not usable\.$/);
+});
+
+test("the conclusion is one sentence that names what is worse", async () => {
+  expect(describeComparison(await session({ response: 1.5 }))).toMatch(
+    /^new is worse than old: \S.* p\d+, chat streaming \(\+\d+\.\d %\) and \d more figures regressed; .*within their margins.*\.$/,
+  );
 });

@@ -6,8 +6,12 @@ import { loadClass, loadPhase, loadRun, quantiles } from "../support/load-record
 import { recordOf, result } from "../support/records.ts";
 
 function compared(a: RunRecord, b: RunRecord): Comparison {
-  const side = (record: RunRecord) => ({ record, behaviour: { checks: record.checks, responses: new Map() } });
-  return compareStored(side(a), side(b));
+  const side = (name: string, record: RunRecord) => ({
+    name,
+    record,
+    behaviour: { checks: record.checks, responses: new Map() },
+  });
+  return compareStored(side("before", a), side("after", b));
 }
 
 function withLoad(run: JudgedRun, overrides: Partial<RunRecord> = {}): RunRecord {
@@ -46,7 +50,9 @@ describe("two stored runs", () => {
   test("every latency twenty times: regressed, and the evidence is called weaker", () => {
     const { verdict, reasons, metrics } = compared(withLoad(tier(40)), withLoad(tier(800)));
     expect(verdict).toBe("regressed");
-    expect(reasons.join("\n")).toMatch(/response_ms p50 went from 40.0 to 800.0 ms \(weaker evidence/);
+    expect(reasons.join("\n")).toMatch(
+      /E2E p50, chat streaming, starter at-rate-limit went from 40.0 to 800.0 ms \(weaker evidence/,
+    );
     expect(metrics.find(({ name }) => name.includes("event_gap_ms p50"))?.verdict).toBe("not worse");
   });
 
@@ -99,38 +105,43 @@ describe("two stored runs", () => {
       "a sixteenth of the tokens in a tenth of the time is worse",
       classes({ responseMs: quantiles(4), ttftMs: quantiles(1), outputTokens: 90_000 / 16 }),
       "regressed",
-      /tokens_per_reply went from 18\.0 to 1\.1 tokens/,
+      /output tokens per reply, chat streaming, starter at-rate-limit went from 18\.0 to 1\.1 tokens/,
     ],
     [
       "a sixth fewer tokens may explain why it is faster",
       classes({ responseMs: quantiles(4), outputTokens: 76_000 }),
       "inconclusive",
-      /not decided \(the replies have 15\.2 output tokens instead of 18\.0.*\): .*response_ms p50 changed by -90\.0 %/,
+      /not decided \(the replies have 15\.2 output tokens instead of 18\.0.*\): .*E2E p50, chat streaming, starter at-rate-limit changed by -90\.0 %/,
     ],
     [
       "twice the tokens may explain why it is slower",
       classes({ responseMs: quantiles(400), outputTokens: 180_000 }),
       "inconclusive",
-      /not decided \(the replies have 36\.0 output tokens instead of 18\.0.*\): .*response_ms p50 changed by 900\.0 %/,
+      /not decided \(the replies have 36\.0 output tokens instead of 18\.0.*\): .*E2E p50, chat streaming, starter at-rate-limit changed by 900\.0 %/,
     ],
     [
       "twice the tokens do not explain a later first token",
       classes({ ttftMs: quantiles(400), outputTokens: 180_000 }),
       "regressed",
-      /ttft_ms p50 went from 10\.0 to 400\.0 ms/,
+      /TTFT p50, chat streaming, starter at-rate-limit went from 10\.0 to 400\.0 ms/,
     ],
     [
       "p99 and gaps times 2.4 may be a regression",
       classes({ responseMs: { ...quantiles(40), p99: 192 }, eventGapMs: quantiles(48) }),
       "inconclusive",
-      /not decided \(.*\): .*event_gap_ms p50 changed by 140\.0 %/,
+      /not decided \(.*\): .*event gap p50, chat streaming, starter at-rate-limit changed by 140\.0 %/,
     ],
-    ["a figure that is lost", classes({ ttftMs: null }), "inconclusive", /not decided \(lost.*\): .*ttft_ms p50/],
+    [
+      "a figure that is lost",
+      classes({ ttftMs: null }),
+      "inconclusive",
+      /not decided \(lost.*\): .*TTFT p50, chat streaming/,
+    ],
     [
       "a class that is lost",
       classes(),
       "inconclusive",
-      /not decided \(lost.*\): .*tokens_per_reply, .* and 2 more metrics/,
+      /not decided \(lost.*\): .*output tokens per reply, .* and 2 more metrics/,
     ],
     [
       "a class with 29 samples",

@@ -83,6 +83,21 @@ describe.concurrent("recipes for a comment", () => {
     expect(base).not.toContain("earlier.txt");
   });
 
+  test("GitLab: finds its note behind the first hundred", { timeout: 60_000 }, async () => {
+    const others = Array.from({ length: 100 }, (_, id) => ({ id, body: "other" }));
+    const curl = `#!/bin/sh
+printf '%s\\n' "$*" >>calls.txt
+case "$*" in
+*PUT*|*POST*) ;;
+*"page=1") printf '%s' '${JSON.stringify(others)}' ;;
+*) printf '%s' '[{"id":141,"body":"'"$(head -1 gauntlet-run/comment.md)"' old"}]' ;;
+esac
+`;
+    const { calls } = await posted(SCRIPTS.GitLab, { curl });
+    expect(calls).toHaveLength(3);
+    expect(calls.at(-1)).toMatch(/-X PUT .*merge_requests\/7\/notes\/141$/);
+  });
+
   test("GitLab: creates a note, and replaces it the next time", { timeout: 60_000 }, async () => {
     const first = await posted(SCRIPTS.GitLab, { curl: client("[]") });
     expect(first.comment).toContain("[Report](https://ci.example/1/artifacts/browse)");

@@ -38,7 +38,7 @@ test.each([
   "./node_modules/.bin/gauntlet run --target gauntlet.yaml",
   "npx vitest run test/docs/guide.test.ts",
   "npm start -- run --target gauntlet.yaml",
-  "      - uses: OWNER/REPOSITORY@COMMIT # replace COMMIT",
+  "      - uses: OWNER/REPOSITORY@COMMIT # replace OWNER/REPOSITORY and COMMIT",
   `      - uses: someone/gateways@${"0123456789".repeat(4)}`,
 ])("the rule lets pass: %s", (line) => {
   expect(breaks(line)).toEqual([]);

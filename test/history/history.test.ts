@@ -307,6 +307,14 @@ describe("what is not a history", () => {
   });
 });
 
+test("a series whose latest run has no value is shown with the reason, however short it is", async () => {
+  keepAll(STEADY.slice(0, 3));
+  keep(recordWith(90, 20, { valid: false }));
+  const { stdout } = await gauntlet(["history", join(folder, "runs"), "--db", join(folder, "missing.db")]);
+  expect(stdout).toMatch(/ttft_ms\{dialect=chat,phase=soak,stream=true\} p50 .*│ +3 │ no value │/);
+  expect(stdout).toMatch(/^ {2}\d+ metrics: the latest run, run-20, has no value: the event loop was late$/m);
+});
+
 test("the command prints a table and one document, and renders a page", async () => {
   keepAll(SLOWER);
   const db = join(folder, "runs.db");
@@ -316,7 +324,11 @@ test("the command prints a table and one document, and renders a page", async ()
   expect(printed.stdout).toMatch(
     /ttft_ms\{dialect=chat,phase=soak,stream=true\} p50 .* 134 ms .* 90 ms .*run-8 \(2026-11-08\)/,
   );
-  expect(printed.stdout).toMatch(/FAIL: a metric got worse and did not recover\n$/);
+  expect(printed.stdout).toMatch(
+    /FAIL: a metric got worse and did not recover\nexit code 1 \(failed\): --gate, and the verdict is fail\n$/,
+  );
+  const shown = await gauntlet(["history", db]);
+  expect(shown.stdout).toMatch(/\nexit code 0: .*without --gate .*; with --gate, the exit code is 1\n$/);
   const { code, stdout } = await gauntlet(["history", db, "--json", "--metric", "ttft_ms"]);
   const document = JSON.parse(stdout);
   expect(document).toMatchObject({ verdict: "fail", exitCode: 0, file: db });

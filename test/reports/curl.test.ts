@@ -3,9 +3,11 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import pc from "picocolors";
 import { describe, expect, test } from "vitest";
+import { beforeCurl } from "../../reports/evidence/curl.ts";
 import { curlLine, renderTerminal } from "../../reports/index.ts";
 import { gauntlet, startGauntlet, temporaryFolder } from "../support/gauntlet.ts";
 import { hostileSource } from "../support/hostile.ts";
+import { recordOf, result } from "../support/records.ts";
 import { HAS_TERMINAL, linesInTerminal } from "../support/terminal.ts";
 
 const request = { method: "POST", url: "http://127.0.0.1:1/v1/chat/completions", headers: [] } as const;
@@ -94,3 +96,14 @@ test.skipIf(!HAS_TERMINAL || !HAS_CURL)(
     }
   },
 );
+
+test("what must be done before a command works: the key's variable, and a gateway that ended with the run", () => {
+  const command = `curl -sS http://127.0.0.1:9/v1 -H "Authorization: Bearer $GAUNTLET_KEY_VALID"`;
+  const record = recordOf([result("a.b", "pass")]);
+  const at = (source: string) => ({ ...record, target: { ...record.target, source } });
+  expect(beforeCurl(command, at("gauntlet.yaml"))).toEqual(["Set the key first: export GAUNTLET_KEY_VALID=…"]);
+  expect(beforeCurl("curl http://127.0.0.1:9/v1", at("gauntlet.yaml"))).toEqual([]);
+  expect(beforeCurl(command, at("embedded")).join(" ")).toMatch(
+    /ended with the run.*`gauntlet gateway` starts it again/,
+  );
+});

@@ -1,5 +1,8 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { FORMATS } from "../../reports/index.ts";
+import { ROOT } from "../../scripts/docs/generated-files.ts";
 import type { RunRecord } from "../../src/record/index.ts";
 import { loadPhase, loadRun, loadSeries, scatteredHeat } from "../support/load-records.ts";
 import {
@@ -44,6 +47,12 @@ describe("junit", () => {
     expect(auth?.cases.find(({ name }) => name === "auth.bad[chat]")).toMatchObject({ status: "FAIL" });
   });
 
+  test("an undecided result says why", () => {
+    const unclear = result("limits.unclear", "inconclusive", { message: 'no 429 in "60" requests <skipped/>' });
+    const xml = render("junit", recordOf([result("auth.good", "pass"), unclear]));
+    expect(xml).toContain('<skipped message="inconclusive: no 429 in &quot;60&quot; requests &lt;skipped/>"/>');
+  });
+
   test.each<[what: string, record: RunRecord, failed: number, errors: number]>([
     ["nothing is red when the run passed", recordOf([result("auth.good", "pass")]), 0, 0],
     [
@@ -82,6 +91,16 @@ test("sarif: fits its schema; a result for each problem, fingerprints that stay"
     ["limits.advice", "warning"],
     ["limits.crash", "error"],
   ]);
+  const own = result("mine.own", "fail", { requirements: [] });
+  const known = result("auth.unknown-key[chat]", "fail", { requirements: ["AUTH-2"] });
+  const named = JSON.parse(render("sarif", recordOf([own, known]))).runs[0].tool.driver.rules;
+  const pages = named.map(({ id, helpUri }: { id: string; helpUri: string }) => [
+    id,
+    helpUri.replace(/^.*\/docs\//, ""),
+  ]);
+  expect(pages).toContainEqual(["auth.unknown-key", "checks.md#authunknown-key"]);
+  expect(pages).toContainEqual(["mine.own", "own-suites.md"]);
+  expect(readFileSync(join(ROOT, "docs/checks.md"), "utf8")).toContain("\n### auth.unknown-key\n");
   const later = JSON.parse(render("sarif", recordOf(CHECKS, { runId: "another", durationMs: 1 })));
   expect(later.runs[0].results[0].partialFingerprints).toEqual(run.results[0].partialFingerprints);
 });

@@ -28,8 +28,8 @@ function compared(name: string, overrides: Partial<ComparedMetric> = {}): Compar
 
 const COMPARISON: Comparison = {
   kind: "live",
-  a: { label: "main", build: "1.4.0" },
-  b: { label: "branch", build: "1.5.0-rc1" },
+  a: { name: "main", label: "main", build: "1.4.0" },
+  b: { name: "branch", label: "branch", build: "1.5.0-rc1" },
   verdict: "regressed",
   reasons: ["ttft_ms p95 regressed"],
   seed: 7,

@@ -1,7 +1,8 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { ProgressEvent, SuiteProgress } from "../../src/run/control/run-control.ts";
 import { Board } from "../../src/terminal/progress/board.ts";
 import { duration, fitLine, shorten, wrap } from "../../src/terminal/progress/fit.ts";
+import { plainProgress } from "../../src/terminal/progress/plain.ts";
 import { wrapLines } from "../../src/terminal/wrap-lines.ts";
 
 describe("texts for a width", () => {
@@ -188,4 +189,22 @@ describe("work in progress, one line each", () => {
       "  12.50 requests per second  4 min 50 s left at most",
     ]);
   });
+});
+
+test("without a terminal, a long step is reported now and then, with the time left", () => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  try {
+    const written: string[] = [];
+    const onProgress = plainProgress((text) => written.push(text));
+    for (let second = 1; second <= 25; second++) {
+      vi.setSystemTime(Date.now() + 1_000);
+      onProgress({ kind: "step", text: `round ${second} of 25, new`, leftS: 25 - second });
+    }
+    expect(written).toEqual([
+      "gauntlet: round 10 of 25, new, 15 s left\n",
+      "gauntlet: round 20 of 25, new, 5 s left\n",
+    ]);
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -1,7 +1,8 @@
 import type { CheckChange, ComparedMetric, Comparison, RunRecord } from "../../../src/record/index.ts";
 import { oneLine } from "../../clean-text.ts";
+import { describeComparison, describeFigure } from "../../text/index.ts";
 import { ForestPlot } from "../charts/forest-plot.tsx";
-import { decimal, enumerate, percent, plural } from "../format.ts";
+import { decimal, percent } from "../format.ts";
 import { DataTable, Foreign, ForeignList, Heading, numbers, Section, StatusMark } from "../parts.tsx";
 
 /** What changed since the run that this one is compared with; nothing if there is none. */
@@ -9,32 +10,10 @@ export function ChangesSection({ record }: { readonly record: RunRecord }) {
   const { comparison } = record;
   if (comparison === undefined) return null;
   return (
-    <Section id="changes" title="What changed" finding={sentence(comparison)}>
+    <Section id="changes" title="What changed" finding={oneLine(describeComparison(comparison), 600)}>
       <Changes comparison={comparison} />
     </Section>
   );
-}
-
-function sentence(comparison: Comparison): string {
-  const { checks, drift, metrics } = comparison;
-  const parts = [
-    checks.newlyFailing.length === 0 ? "" : `${plural(checks.newlyFailing.length, "check instance")} newly failing`,
-    checks.worse.length === 0 ? "" : `${plural(checks.worse.length, "check instance")} newly warning`,
-    checks.lost.length === 0 ? "" : `${plural(checks.lost.length, "check instance")} no longer decided`,
-    checks.fixed.length === 0 ? "" : `${decimal(checks.fixed.length)} fixed`,
-    checks.vanished.length === 0 ? "" : `${decimal(checks.vanished.length)} vanished`,
-    checks.added.length === 0 ? "" : `${decimal(checks.added.length)} new`,
-    drift.length === 0 ? "" : plural(drift.length, "difference in behaviour", "differences in behaviour"),
-    worded(metrics, "regressed"),
-    worded(metrics, "improved"),
-  ].filter((part) => part !== "");
-  const what = parts.length === 0 ? "no change" : parts.join(", ");
-  return `${comparison.verdict.charAt(0).toUpperCase()}${comparison.verdict.slice(1)}: ${what}, from ${oneLine(comparison.a.label, 60)} to ${oneLine(comparison.b.label, 60)}.`;
-}
-
-function worded(metrics: readonly ComparedMetric[], verdict: ComparedMetric["verdict"]): string {
-  const names = metrics.filter((metric) => metric.verdict === verdict).map(({ name }) => oneLine(name, 60));
-  return names.length === 0 ? "" : `${enumerate(names, 2)} ${verdict}`;
 }
 
 const KINDS: Readonly<Record<Comparison["kind"], string>> = {
@@ -53,11 +32,14 @@ function Changes({ comparison }: { readonly comparison: Comparison }) {
       <ForeignList texts={reasons.map((reason) => oneLine(reason, 300))} />
       {control === null ? null : (
         <p>
-          <StatusMark status={control.fit ? "pass" : "inconclusive"} label="A/A control" />{" "}
+          <StatusMark
+            status={control.fit ? "pass" : "inconclusive"}
+            label={`${oneLine(comparison.a.name, 40)} against itself`}
+          />{" "}
           {oneLine(control.message, 300)}
         </p>
       )}
-      {metrics.length === 0 ? null : <Metrics metrics={metrics} control={control?.metrics ?? []} />}
+      {metrics.length === 0 ? null : <Metrics comparison={comparison} />}
       <CheckList id="newly-failing" title="Newly failing" changes={checks.newlyFailing} />
       <CheckList id="vanished" title="Vanished" changes={checks.vanished} />
       <CheckList id="newly-warning" title="Newly warning" changes={checks.worse} />
@@ -70,24 +52,33 @@ function Changes({ comparison }: { readonly comparison: Comparison }) {
   );
 }
 
-function Metrics({
-  metrics,
-  control,
-}: {
-  readonly metrics: readonly ComparedMetric[];
-  readonly control: readonly ComparedMetric[];
-}) {
+function Metrics({ comparison }: { readonly comparison: Comparison }) {
+  const { metrics, control, a, b } = comparison;
   return (
     <>
       <Heading id="deltas" title="Figures" />
-      {metrics.some(({ low }) => low !== null) ? <ForestPlot metrics={metrics} control={control} /> : null}
+      {metrics.some(({ low }) => low !== null) ? (
+        <ForestPlot metrics={metrics} control={control?.metrics ?? []} />
+      ) : null}
       <DataTable
         caption="Figures of both sides, with intervals and margins"
         quietCaption
-        head={["Figure", "Verdict", ...numbers("A", "B", "Change", "90 % interval", "Margin", "p (Holm)", "Could see")]}
+        head={[
+          "Figure",
+          "Verdict",
+          ...numbers(
+            oneLine(a.name, 40),
+            oneLine(b.name, 40),
+            "Change",
+            "90 % interval",
+            "Margin",
+            "p (Holm)",
+            "Could see",
+          ),
+        ]}
         rows={metrics.map((metric) => [
           <span key="name">
-            {oneLine(metric.name, 100)}
+            {oneLine(describeFigure(metric.name), 100)}
             <span class="because">{oneLine(metric.why, 160)}</span>
           </span>,
           <StatusMark key="verdict" status={STATUS[metric.verdict]} label={metric.verdict} />,

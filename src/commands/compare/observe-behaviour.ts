@@ -55,7 +55,7 @@ const INVARIANTS: ReadonlySet<string> = new Set(
 );
 
 /** A stored run with the shape of its responses. */
-export function storedSide(folder: string): StoredSide {
+export function storedSide(folder: string, name: string): StoredSide {
   const { record, exchanges } = readRun(folder);
   const rules = record.target.reading;
   const responses = new Map<string, ComparedResponse>();
@@ -63,8 +63,16 @@ export function storedSide(folder: string): StoredSide {
     const observation = comparedOf(new Response(exchange, requested, rules));
     if (observation !== undefined) responses.set(exchange.id, observation);
   }
-  return { record, behaviour: { checks: record.checks, responses, invariants: INVARIANTS } };
+  return { name, record, behaviour: { checks: record.checks, responses, invariants: INVARIANTS } };
 }
+
+/** A request by what its check expects of it. */
+const REQUESTS = {
+  good: "valid request",
+  either: "request that may be denied",
+  odd: "unusual or invalid request",
+  denied: "request to be denied",
+} as const satisfies Readonly<Record<RequestInfo["intent"], string>>;
 
 function comparedOf(response: Response): ComparedResponse | undefined {
   const { status, requested } = response;
@@ -72,7 +80,7 @@ function comparedOf(response: Response): ComparedResponse | undefined {
   const failed = status >= 400;
   const message = failed ? response.error.message : undefined;
   return {
-    kind: `${requested.endpoint} ${requested.mode} ${requested.intent}`,
+    kind: `${requested.endpoint} ${requested.mode}, ${REQUESTS[requested.intent]}`,
     status,
     reason: response.reason,
     headers: response.headers,

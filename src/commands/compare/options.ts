@@ -14,7 +14,13 @@ export const compareCommand = defineCommand({
       .options({
         "start-a": text("command that starts the first build"),
         "start-b": text("command that starts the second build"),
-        pairs: { ...number("rounds; in each, both builds run a block", { min: 1, max: 10_000 }), default: 10 },
+        pairs: {
+          ...number(
+            "rounds; in each, both builds run a block; at least 10, because with fewer no difference can be significant among the 16 figures that are tested; the output says how many an undecided figure needs",
+            { min: 1, max: 10_000 },
+          ),
+          default: 10,
+        },
         "block-s": { ...number("length of a block, seconds", LENGTHS_S), default: 10 },
         rate: number("requests per second; default: from the limits of the target", {
           min: 0,

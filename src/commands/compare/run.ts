@@ -25,6 +25,7 @@ import { composeRecord, keepRecord } from "../../run/record/index.ts";
 import { allKeys, type Target } from "../../target/index.ts";
 import { observeBehaviour, QUICK_SUITES, storedSide } from "./observe-behaviour.ts";
 import { runBlock } from "./run-block.ts";
+import { sideNames } from "./side-names.ts";
 
 export interface CompareOptions {
   /** Target files, or folders of stored runs. */
@@ -65,12 +66,12 @@ export async function compare(options: CompareOptions, control: RunControl): Pro
 }
 
 async function compareFolders(options: CompareOptions): Promise<Outcome> {
-  const [a, b] = [storedSide(options.a ?? ""), storedSide(options.b ?? "")];
+  const names = sideNames({ path: options.a }, { path: options.b });
+  const [a, b] = [storedSide(options.a ?? "", names.a), storedSide(options.b ?? "", names.b)];
   const comparison = compareStored(a, b);
   using folder = new RunFolder(options.out ?? defaultFolder(new Date(), { name: "compare" }));
-  const names = { a: options.a ?? "", b: options.b ?? "" };
   // The record is that of the second run, compared with the first.
-  return await finish({ ...b.record, command: "compare", comparison, verdict: verdictOf(comparison, names) }, folder);
+  return await finish({ ...b.record, command: "compare", comparison, verdict: verdictOf(comparison) }, folder);
 }
 
 /**
@@ -98,11 +99,12 @@ async function compareBuilds(options: CompareOptions, { interruption, onProgress
   const targetB = await loadTargetOf(permitB, [workload]);
   using folder = openFolder(options.out, startedAt, targetB, interruption);
   note(`behaviour of both builds, and of the first again: ${suites.join(", ")}`);
+  const names = sideNames({ path: options.a, start: options.startA }, { path: options.b, start: options.startB });
   const observe = (built: typeof builtA, { budget }: Permit, name: string) =>
     observeBehaviour(built, { budget, suites, seed, signal, onProgress, name });
-  const a = await observe(builtA, permitA, "behaviour of A, 1 of 3");
-  const b = await observe(builtB, permitB, "behaviour of B, 2 of 3");
-  const control = await observe(builtA, permitA, "behaviour of A again, 3 of 3");
+  const a = await observe(builtA, permitA, `behaviour of ${names.a}, 1 of 3`);
+  const b = await observe(builtB, permitB, `behaviour of ${names.b}, 2 of 3`);
+  const control = await observe(builtA, permitA, `behaviour of ${names.a} again, 3 of 3`);
   const redactor = new Redactor([targetA, targetB].flatMap(allKeys).map((key) => key.secret()));
   const start = { command: "compare", target: targetB, seed, startedAt };
   journalStart(folder, start, redactor);
@@ -112,8 +114,8 @@ async function compareBuilds(options: CompareOptions, { interruption, onProgress
   const block = { workload, redactor, stop: signal, abort: interruption.now };
   let blocks = 0;
   const comparison = await compareLive({
-    a: sideOf(targetA, options.startA),
-    b: sideOf(targetB, options.startB),
+    a: sideOf(names.a, targetA, options.startA),
+    b: sideOf(names.b, targetB, options.startB),
     pairs: options.pairs,
     seed,
     behaviours: { a, b, control },
@@ -122,7 +124,8 @@ async function compareBuilds(options: CompareOptions, { interruption, onProgress
       folder.journal({ event: "block-started", name, round });
       const target = name === "B" ? targetB : targetA;
       const { budget } = name === "B" ? permitB : permitA;
-      const onBlock = blockProgress(onProgress, `round ${round + 1} of ${options.pairs}, block ${name}`, {
+      const shown = { A: names.a, B: names.b, "A'": `${names.a} again` }[name];
+      const onBlock = blockProgress(onProgress, `round ${round + 1} of ${options.pairs}, ${shown}`, {
         blocksAfter: options.pairs * BLOCKS - ++blocks,
         blockS: workload.warmupS + options.blockS,
       });
@@ -136,7 +139,7 @@ async function compareBuilds(options: CompareOptions, { interruption, onProgress
     interruptedBy: interruption.by(),
     redactor,
   });
-  const verdict = verdictOf(comparison, { a: comparison.a.label, b: comparison.b.label });
+  const verdict = verdictOf(comparison);
   const { exitCode } = interruption.by() === undefined ? verdict : record.verdict;
   const compared = { ...record, comparison: redactor.redactValue(comparison), verdict: { ...verdict, exitCode } };
   return await finish(compared, folder, interruption);
@@ -206,8 +209,8 @@ function workloadOf({ workload, rate, blockS }: CompareOptions, target: Target):
   };
 }
 
-function sideOf(target: Target, start: string | undefined): Comparison["a"] {
-  return { label: nameWithAddress(start ?? target.name, target.baseUrl) };
+function sideOf(name: string, target: Target, start: string | undefined): Comparison["a"] {
+  return { name, label: nameWithAddress(start ?? target.name, target.baseUrl) };
 }
 
 const EXITS: Readonly<Record<Comparison["verdict"], ExitCode>> = {
@@ -217,25 +220,16 @@ const EXITS: Readonly<Record<Comparison["verdict"], ExitCode>> = {
   inconclusive: EXIT.inconclusive,
 };
 
-/** @param names how the verdict names the sides: folders of stored runs, or builds. */
-function verdictOf(
-  { verdict, reasons }: Comparison,
-  { a, b }: { readonly a: string; readonly b: string },
-): RunRecord["verdict"] {
+function verdictOf({ verdict, reasons, a, b }: Comparison): RunRecord["verdict"] {
   const result = verdict === "regressed" ? "fail" : verdict === "inconclusive" ? "inconclusive" : "pass";
   return {
     result,
     exitCode: EXITS[verdict],
-    headline: `${verdict.toUpperCase()}: ${inHeadline(b, "B")} compared with ${inHeadline(a, "A")}`,
+    headline: `${verdict.toUpperCase()}: ${b.name} compared with ${a.name}`,
     reasons: reasons.map((text) => ({ kind: "comparison" as const, text })),
     qualifiers: [],
   };
 }
-
-/** Longer names, such as command lines, are only in the lines about the sides. */
-const MAX_NAME_CHARACTERS = 60;
-
-const inHeadline = (name: string, side: "A" | "B"): string => (name.length > MAX_NAME_CHARACTERS ? side : name);
 
 async function finish(found: RunRecord, folder: RunFolder, interruption?: Interruption): Promise<Outcome> {
   const { record, isKept, ioError } = await keepRecord(folder, found, { interruption });

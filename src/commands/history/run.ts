@@ -56,7 +56,11 @@ export async function history(options: HistoryOptions): Promise<Outcome> {
   const judged: HistoryReport = { ...shown, ...judgeTrends(shown) };
   if (html !== undefined) writeAtomically(html, renderHistoryPage(judged));
   const exitCode = options.gate ? GATE_EXIT[judged.verdict] : EXIT.pass;
-  return { exitCode, document: documentOf(judged, exitCode), text: (colors) => renderHistory(judged, colors) };
+  return {
+    exitCode,
+    document: documentOf(judged, exitCode),
+    text: (colors) => renderHistory(judged, colors, { exitCode, gate: options.gate }),
+  };
 }
 
 const GATE_EXIT = { pass: EXIT.pass, fail: EXIT.gateFailed, inconclusive: EXIT.inconclusive } as const satisfies Record<

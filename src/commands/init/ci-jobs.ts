@@ -55,8 +55,13 @@ fi
 
 const POST_TO_GITLAB = `notes="$CI_API_V4_URL/projects/$CI_PROJECT_ID/merge_requests/$CI_MERGE_REQUEST_IID/notes"
 marker=$(head -1 gauntlet-run/comment.md)
-find="process.stdout.write(String(JSON.parse(fs.readFileSync(0)).find(({ body }) => body.startsWith(process.argv[1]))?.id ?? ''))"
-id=$(curl -sf -H "PRIVATE-TOKEN: $GAUNTLET_TOKEN" "$notes?per_page=100" | node -e "$find" "$marker")
+find="const notes = JSON.parse(fs.readFileSync(0)); const own = notes.find(({ body }) => body.startsWith(process.argv[1])); process.stdout.write(String(own?.id ?? (notes.length < 100 ? '' : 'next')))"
+page=0
+id=next
+while [ "$id" = next ]; do
+  page=$((page + 1))
+  id=$(curl -sf -H "PRIVATE-TOKEN: $GAUNTLET_TOKEN" "$notes?per_page=100&page=$page" | node -e "$find" "$marker")
+done
 if [ -n "$id" ]; then method=PUT; else method=POST; fi
 curl -sf -o /dev/null -X "$method" -H "PRIVATE-TOKEN: $GAUNTLET_TOKEN" --data-urlencode body@gauntlet-run/comment.md "$notes\${id:+/$id}"
 `;
@@ -114,7 +119,7 @@ ${githubWorkflow(
 /** The workflow that uses the action of a repository; the action writes the comment. */
 export const actionWorkflow = (repository: string): string => `# .github/workflows/gauntlet.yaml
 ${githubWorkflow(
-  `- uses: ${repository}@COMMIT # replace COMMIT
+  `- uses: ${repository}@COMMIT # replace OWNER/REPOSITORY and COMMIT
   with:
     target: gauntlet.yaml
     policy: gauntlet-policy.yaml

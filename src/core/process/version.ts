@@ -1,9 +1,15 @@
 import { createRequire } from "node:module";
 
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly homepage?: string;
+}
+
 /** package.json is at the same depth relative to the source and to the build. */
-function readManifest(): { name: string; version: string } {
+function readManifest(): Manifest {
   try {
-    const manifest = createRequire(import.meta.url)("../../../package.json") as { name: string; version: string };
+    const manifest = createRequire(import.meta.url)("../../../package.json") as Manifest;
     if (manifest.name === "gateway-gauntlet") return manifest;
   } catch {
     // The library may be part of another program's bundle.
@@ -11,4 +17,12 @@ function readManifest(): { name: string; version: string } {
   return { name: "gateway-gauntlet", version: "0.0.0" };
 }
 
-export const { name: NAME, version: VERSION } = readManifest();
+const { name, version, homepage } = readManifest();
+
+export const NAME = name;
+export const VERSION = version;
+
+/** Address of a page of the documentation, such as `checks.md#authbearer`; `undefined` inside another program's bundle. */
+export function docsAddress(page: string): string | undefined {
+  return homepage === undefined ? undefined : `${homepage.replace(/#.*$/, "")}/blob/main/docs/${page}`;
+}

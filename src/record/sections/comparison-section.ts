@@ -5,6 +5,8 @@ const status = z.enum(STATUSES);
 
 /** One of the two sides. */
 const sideSchema = z.strictObject({
+  /** Short name in tables and sentences; the names of the two sides differ. */
+  name: z.string(),
   label: z.string(),
   runId: z.string().optional(),
   build: z.string().optional(),

@@ -1,5 +1,6 @@
 import { formatNumber } from "../../core/index.ts";
 import type { OnProgress, ProgressEvent } from "../../run/control/index.ts";
+import { duration } from "./fit.ts";
 
 type LoadProgress = Extract<ProgressEvent, { readonly kind: "load" }>["progress"];
 
@@ -11,6 +12,7 @@ export function plainProgress(write: (text: string) => void): OnProgress {
   const loads = new Map<string, LoadProgress>();
   let checksShownMs = 0;
   let loadShownMs = Date.now();
+  let stepShownMs = Date.now();
   return (event) => {
     if (event.kind === "checks") {
       const { done, total, what, unit = "check instances" } = event;
@@ -22,6 +24,12 @@ export function plainProgress(write: (text: string) => void): OnProgress {
       if (Date.now() - loadShownMs < PLAIN_EVERY_MS) return;
       loadShownMs = Date.now();
       write(`gauntlet: ${[...loads.values()].map(describe).join("  |  ")}\n`);
+    } else if (event.kind === "step") {
+      if (Date.now() - stepShownMs < PLAIN_EVERY_MS) return;
+      stepShownMs = Date.now();
+      const { text, leftS, atMost = false } = event;
+      const left = leftS === undefined ? "" : `, ${duration(leftS)} left${atMost ? " at most" : ""}`;
+      write(`gauntlet: ${text}${left}\n`);
     } else if (event.kind === "note" || event.kind === "notice" || event.kind === "suite") {
       // After a note, another load may follow.
       if (event.kind === "note") loads.clear();

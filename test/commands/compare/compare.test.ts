@@ -31,11 +31,14 @@ test("two stored runs: new failures, lost checks, changed responses", async () =
 
   const { code, stdout } = await gauntlet(["compare", "a", "b", "--out", "c2"], {}, at);
   expect(code).toBe(1);
+  expect(stdout).toMatch(/^b is worse than a: \d+ check instances newly fail; .*differences in the responses\.$/m);
+  expect(stdout.startsWith("b is worse than a: ")).toBe(true);
+  expect(stdout).not.toMatch(/\b(?:odd|either) \d/);
   expect(stdout).toMatch(/✗ newly failing chat\.\S+/);
-  expect(stdout).toMatch(/▲ chat non-streaming good 200: field \/usage present → absent/);
-  expect(stdout).toMatch(/▲ .*: header x-request-id present → absent/);
+  expect(stdout).toMatch(/▲ field \/usage: present → absent \(chat non-streaming, valid request, status 200/);
+  expect(stdout).toMatch(/▲ header x-request-id: present → absent \(.* and \d+ more\)/);
   expect(stdout).toMatch(/^REGRESSED: /m);
-  expect(stdout).toMatch(/^ {2}\d+ check instances fail in B and did not in A: chat\.\S+ and \d+ more$/m);
+  expect(stdout).toMatch(/^ {2}\d+ check instances fail in b and did not in a: chat\.\S+ and \d+ more$/m);
   const page = readFileSync(join(at, "c2", "report.html"), "utf8");
   expect(page.includes("weaker evidence than one interleaved session")).toBe(true);
   expect((await gauntlet(["report", "c2"], {}, at)).code).toBe(0);
@@ -69,6 +72,10 @@ test("two builds in one session: short, but complete", async () => {
     folder.path,
   );
   const { comparison } = JSON.parse(stdout);
+  // The sides are named by the part in which their commands differ.
+  expect([comparison.a.name, comparison.b.name]).toEqual(["--pace 20", "--pace 60"]);
+  const record = JSON.parse(readFileSync(join(folder.path, "run", "run.json"), "utf8"));
+  expect(record.verdict.headline).toMatch(/: --pace 60 compared with --pace 20$/);
   expect(stderr).not.toContain("Warning");
   // Each build was in every position about equally often, and every block counted.
   expect(comparison.order).toHaveLength(30);

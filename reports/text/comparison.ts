@@ -1,0 +1,117 @@
+import { formatCount, groupBy } from "../../src/core/index.ts";
+import type { ComparedMetric, Comparison } from "../../src/record/index.ts";
+
+const FIGURES: Readonly<Record<string, string>> = {
+  response_ms: "E2E",
+  ttft_ms: "TTFT",
+  event_gap_ms: "event gap",
+  tokens_per_reply: "output tokens per reply",
+};
+
+/** `starter steady chat streaming ttft_ms p95`: the load if there are several, the kind of request, the figure, the quantile. */
+const OF_CLASS = /^(?:(.+) )?(\S+) (streaming|non-streaming) (\w+?)(?: (p\d+))?$/;
+const OF_SHARE = /^(?:(.+) )?(\w+)_share$/;
+
+/** `TTFT p95, chat streaming` for `chat streaming ttft_ms p95`. Names that a policy uses stay as they are. */
+export function describeFigure(name: string): string {
+  const [, load, dialect, mode, figure = "", stat] = OF_CLASS.exec(name) ?? [];
+  const label = FIGURES[figure];
+  if (label !== undefined)
+    return `${[label, ...(stat === undefined ? [] : [stat])].join(" ")}, ${dialect} ${mode}${inLoad(load)}`;
+  const [, where, outcome] = OF_SHARE.exec(name) ?? [];
+  return outcome === undefined ? name : `${outcome} requests${inLoad(where)}`;
+}
+
+const inLoad = (load: string | undefined): string => (load === undefined ? "" : `, ${load}`);
+
+/** `+3.9 %`; `?` without a change. */
+function describeChange({ change, unit }: Pick<ComparedMetric, "change" | "unit">): string {
+  if (change === null) return "?";
+  return `${change < 0 ? "−" : "+"}${Math.abs(change * 100).toFixed(1)} ${unit === "share" ? "points" : "%"}`;
+}
+
+/** Whether the figures of a comparison say anything: a live one needs a control that does not differ from itself. */
+export function areFiguresUsable({ control }: Pick<Comparison, "control">): boolean {
+  return control?.fit !== false;
+}
+
+const HEADS: Readonly<Record<Comparison["verdict"], (a: string, b: string) => string>> = {
+  regressed: (a, b) => `${b} is worse than ${a}`,
+  improved: (a, b) => `${b} is better than ${a}, and nothing is worse`,
+  "not worse": (a, b) => `${b} is not worse than ${a}`,
+  inconclusive: (a, b) => `Not decided whether ${b} is worse than ${a}`,
+};
+
+/** The comparison in one sentence: its verdict, and what is worse, undecided, better and equal. */
+export function describeComparison(comparison: Comparison): string {
+  const { a, b, verdict, checks, metrics, drift, reasons } = comparison;
+  const isUsable = areFiguresUsable(comparison);
+  const of = (one: ComparedMetric["verdict"]) => (isUsable ? metrics.filter((metric) => metric.verdict === one) : []);
+  const worse = [
+    ...counted(checks.newlyFailing.length, "check instance newly fails", "check instances newly fail"),
+    ...counted(checks.vanished.length, "check instance is missing", "check instances are missing"),
+    ...counted(checks.worse.length, "check instance newly warns", "check instances newly warn"),
+    ...changed("regressed", of("regressed")),
+  ];
+  const undecided = [
+    ...counted(checks.lost.length, "check instance is no longer decided", "check instances are no longer decided"),
+    ...counted(of("inconclusive").length, "figure is not decided", "figures are not decided"),
+  ];
+  const [first] = reasons;
+  // Reasons that are not counted here, such as a run that was cut short or the verdict of the second run.
+  const isUnexplained = verdict === "inconclusive" ? undecided.length === 0 || !isUsable : worse.length === 0;
+  const isBad = verdict === "inconclusive" || verdict === "regressed";
+  const parts = [
+    ...(isBad && isUnexplained && first !== undefined ? [first.replace(/\.$/, "")] : []),
+    ...worse,
+    ...changed("improved", of("improved")),
+    ...counted(checks.fixed.length, "check instance is fixed", "check instances are fixed"),
+    ...counted(of("not worse").length, "figure is within its margin", "figures are within their margins"),
+    ...undecided,
+    ...(isUsable ? [] : ["the figures are not usable"]),
+    ...counted(groupDrift(drift).length, "difference in the responses", "differences in the responses"),
+  ];
+  const what = parts.length > 0 ? parts.join("; ") : "no check instance and no figure changed";
+  const head = HEADS[verdict](a.name, b.name);
+  return `${head}: ${what}.`;
+}
+
+function counted(count: number, one: string, many: string): string[] {
+  return count === 0 ? [] : [formatCount(count, one, many)];
+}
+
+/** `E2E p50, chat streaming (+54.6 %) and 2 more figures regressed`. */
+function changed(verdict: string, [first, ...more]: readonly ComparedMetric[]): string[] {
+  if (first === undefined) return [];
+  const others = more.length === 0 ? "" : ` and ${formatCount(more.length, "more figure")}`;
+  return [`${describeFigure(first.name)} (${describeChange(first)})${others} ${verdict}`];
+}
+
+/** One difference in the responses, with every kind of response in which it was seen. */
+interface DriftGroup {
+  /** `header x-request-id`, `status`, `error text`. */
+  readonly what: string;
+  readonly before: string;
+  readonly now: string;
+  readonly where: readonly [string, ...string[]];
+  readonly isHeader: boolean;
+}
+
+/** Groups what differs in the responses: a header that every response lost is one difference, not one for each kind of response. */
+export function groupDrift(drift: Comparison["drift"]): DriftGroup[] {
+  const groups = groupBy(drift, ({ kind, what, before, now }) => JSON.stringify([kind, what, before, now]));
+  return [...groups.values()].map((some) => {
+    const [{ kind, what, before, now, where }, ...more] = some;
+    const named = kind === "shape" ? `type of field ${what}` : `${kind} ${what}`;
+    const places = [where, ...more.map((other) => other.where)];
+    const isValid = (place: string) => place.includes(", valid request,");
+    // Of several kinds of requests, the valid ones tell most.
+    const [first = where, ...others] = [...places.filter(isValid), ...places.filter((place) => !isValid(place))];
+    return {
+      // `status`, not `status status`.
+      what: what.split(" ").includes(kind) ? what : named,
+      ...{ before, now, isHeader: kind === "header" },
+      where: [first, ...others],
+    };
+  });
+}
