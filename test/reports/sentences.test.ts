@@ -125,7 +125,10 @@ test("sentences of the reports", async () => {
       describePass([met, met]),
       describeSilence([finding({ requirements: ["STREAM-5"], observed: value("data: [DONE]") })]),
     ]),
-    ...section("Exit codes", [0, 1, 2, 3, 4, 5, 130, 143].map(describeExitCode)),
+    ...section(
+      "Exit codes",
+      [0, 1, 2, 3, 4, 5, 130, 143].map((code) => describeExitCode(code)),
+    ),
     "## Deviations, their causes and advice",
     "",
     ...Object.entries(BROKEN).flatMap(([what, worst]) => {
