@@ -73,6 +73,7 @@ const BROKEN: Readonly<Record<string, Finding>> = {
   "incomplete response": status({ status: 200, ending: { kind: "reset" } }, { kind: "status", range: "2xx" }),
   "refused late": status({ status: 200, isRefusedLate: true }),
   "served instead of denied": status({ status: 200 }),
+  "served with another status than expected": status({ status: 200 }, value(201)),
   "denied instead of served": status({ status: 401, reason: "invalid_api_key" }, { kind: "status", range: "2xx" }),
   "another status": status({ status: 403, reason: "forbidden" }),
   "path not found": status({ status: 404 }, { kind: "status", range: "2xx" }),
