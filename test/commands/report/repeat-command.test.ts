@@ -9,7 +9,7 @@ const SUITE = `
 import { defineCheck } from "gateway-gauntlet";
 export default [defineCheck({
   id: "acme.created",
-  title: "A request is answered with 201",
+  title: "A request is served with 201",
   covers: ["BASE-3"],
   explains: "Fails at every gateway.",
   cost: { requests: 1 },
