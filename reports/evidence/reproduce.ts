@@ -4,10 +4,34 @@ import { shellWord } from "./shell.ts";
 /** The command that repeats a check, or the load run that a finding comes from. */
 export function rerunOf(record: RunRecord, id: string): string {
   if (record.command === "client") return clientAgain(record, id);
-  const load = (record.load?.runs ?? []).find(({ name }) => id === `load.${name}` || id.startsWith(`load.${name}.`));
-  const what = load === undefined ? ["conform", "--only", shellWord(id)] : ["load", shellWord(load.name)];
-  const target = record.target.source === "embedded" ? [] : ["--target", shellWord(record.target.source)];
-  return ["gauntlet", ...what, ...target, ...embeddedSwitches(record), "--seed", String(record.seed)].join(" ");
+  const runs = record.load?.runs ?? [];
+  const load = runs.findIndex(({ name }) => id === `load.${name}` || id.startsWith(`load.${name}.`));
+  const what = load < 0 ? ["conform", "--only", id, ...suiteFiles(record)] : ["load", ...loadWords(record, load)];
+  return ["gauntlet", ...what.map(shellWord), ...onTarget(record)].join(" ");
+}
+
+/** The command that repeats the run. */
+export function rerunAllOf(record: RunRecord): string {
+  return ["gauntlet", record.command, ...(record.arguments ?? []).map(shellWord), ...onTarget(record)].join(" ");
+}
+
+function onTarget(record: RunRecord): string[] {
+  return ["--target", shellWord(record.target.source), ...embeddedSwitches(record), "--seed", String(record.seed)];
+}
+
+/** The files of custom suites, which define checks. */
+function suiteFiles({ arguments: words = [] }: RunRecord): string[] {
+  return words.flatMap((word, index) => (word === "--suite" ? [word, words[index + 1] ?? ""] : []));
+}
+
+/** A load as given on the command line, which may be a file, and the options of its command. */
+function loadWords({ command, arguments: words = [], load }: RunRecord, index: number): readonly string[] {
+  const runs = load?.runs ?? [];
+  const firstOption = words.findIndex((word) => word.startsWith("--"));
+  const named = firstOption < 0 ? words : words.slice(0, firstOption);
+  // A load of `run` comes from its policy, and is known by its name only.
+  if (command !== "load" || named.length !== runs.length) return [runs[index]?.name ?? ""];
+  return [named[index] ?? "", ...words.slice(named.length)];
 }
 
 /** The command that explains a check; a load check is explained by its requirement, and without one by nothing. */
@@ -25,7 +49,7 @@ function clientAgain(record: RunRecord, id: string): string {
 }
 
 /** Mutations and variants of the embedded gateway, without which the run would not be reproduced. */
-export function embeddedSwitches(record: RunRecord): string[] {
+function embeddedSwitches(record: RunRecord): string[] {
   const configuration = record.configuration.value;
   if (record.target.source !== "embedded" || typeof configuration !== "object" || configuration === null) return [];
   const named = configuration as Record<string, unknown>;

@@ -26,7 +26,7 @@ export function verdictLines(record: RunRecord, { colors, ...written }: Omit<Ter
     paintedHeadline(verdict, colors),
     ...reasonLines(verdict),
     `${counts}${counts === "" ? "" : " in "}${(record.durationMs / 1_000).toFixed(1)} s, ${record.traffic.requests} requests`,
-    endLine(verdict, written),
+    endLine(verdict, { ...written, checks: record.checks }),
   ];
 }
 
@@ -41,7 +41,11 @@ export function reasonLines({ reasons }: Pick<RunRecord["verdict"], "reasons">):
 /** The last line of a run: its exit code, and the path of the report. */
 export function endLine(
   { exitCode }: RunRecord["verdict"],
-  { folder, isKept = true }: Pick<TerminalOptions, "folder" | "isKept">,
+  {
+    folder,
+    isKept = true,
+    checks = [],
+  }: Pick<TerminalOptions, "folder" | "isKept"> & { readonly checks?: RunRecord["checks"] },
 ): string {
-  return `${describeExitCode(exitCode)}; ${isKept ? `report: ${join(folder, "report.html")}` : `${folder} could not be written in full; run \`gauntlet report ${folder}\` to render what was recorded`}`;
+  return `${describeExitCode(exitCode, checks)}; ${isKept ? `report: ${join(folder, "report.html")}` : `${folder} could not be written in full; run \`gauntlet report ${folder}\` to render what was recorded`}`;
 }

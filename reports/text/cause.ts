@@ -1,4 +1,4 @@
-import type { Finding } from "../../src/record/index.ts";
+import type { Expected, Finding } from "../../src/record/index.ts";
 import { describeExpected, describeFinding, describeMissing, describeObserved } from "./finding.ts";
 import { describeResponse } from "./response.ts";
 
@@ -35,6 +35,14 @@ export function causeTitle({ worst, findings, loadRuns }: CauseFacts): string {
 
 const firstFact = ({ observed }: Finding): string => describeObserved(observed).split("; ")[0] ?? "";
 
+/** Whether the requests had to be refused, and not only to get another status than they got. */
+function expectsRefusal(expected: Expected | undefined): boolean {
+  const isRefusal = (status: unknown) => typeof status === "number" && status >= 400 && status < 500;
+  if (expected?.kind === "status") return expected.range === "4xx" || expected.range === "anything but 2xx";
+  if (expected?.kind === "one-of") return expected.values.some(isRefusal);
+  return expected?.kind === "value" && isRefusal(expected.value);
+}
+
 /** What to do about a cause, as far as the deviation shows. */
 export function adviceFor({ worst, isAboutPath }: CauseFacts): string {
   const { deviation, expected, observed, weight } = worst;
@@ -51,6 +59,7 @@ export function adviceFor({ worst, isAboutPath }: CauseFacts): string {
     case "refused-late":
       return "These streams are refused, but too late to have a status. Send the response headers only when the first chunk is ready: until then, a refusal or an upstream failure can still set the status.";
     case "served":
+      if (!expectsRefusal(expected)) break;
       return worst.response?.reason === undefined
         ? "Reject these requests. Each differs from its control request, which is valid: the difference makes it invalid."
         : "These responses name the reason for a denial, but their status means success. Send denials with their own status.";

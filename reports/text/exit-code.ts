@@ -1,3 +1,5 @@
+import type { CheckResult } from "../../src/record/index.ts";
+
 /** What each exit code means, in a few words. The table in `docs/guide.md` says more. */
 const MEANINGS: Readonly<Record<number, string>> = {
   0: "passed",
@@ -10,8 +12,13 @@ const MEANINGS: Readonly<Record<number, string>> = {
   143: "terminated",
 };
 
-/** `exit code 4 (inconclusive)`. */
-export function describeExitCode(exitCode: number): string {
-  const meaning = MEANINGS[exitCode];
+/** `exit code 4 (inconclusive)`. @param checks of the run: an error may be one of the user's own suite. */
+export function describeExitCode(
+  exitCode: number,
+  checks: readonly Pick<CheckResult, "status" | "reason">[] = [],
+): string {
+  const errors = checks.filter(({ status }) => status === "harness-error");
+  const isOfSuite = errors.length > 0 && errors.every(({ reason }) => reason?.kind === "suite-error");
+  const meaning = exitCode === 5 && isOfSuite ? "error in your suite" : MEANINGS[exitCode];
   return `exit code ${exitCode}${meaning === undefined ? "" : ` (${meaning})`}`;
 }

@@ -31,6 +31,8 @@ export function describeUndecided(reason: UndecidedReason): string {
       return `Gauntlet was delayed by ${Math.round(reason.lagMs)} ms during this check (limit ${reason.boundMs} ms), so its timing cannot be judged. Run it again on a quieter machine.`;
     case "machine-busy":
       return `this machine was too busy to judge timing: ${reason.problems.join("; ")}. Repeat the run on a quieter machine, or with less load`;
+    case "suite-error":
+      return `error in your suite${reason.place === undefined ? "" : `, ${reason.place}`}: ${reason.text}`;
     case "open":
       return reason.text;
   }

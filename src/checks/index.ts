@@ -11,10 +11,12 @@ export {
   instancesOf,
   onAnyAccount,
   type Scenario,
+  type SendingCheck,
   suiteOf,
   waitSOf,
 } from "./declare/check.ts";
 export { describeContract } from "./declare/contract.ts";
+export type { CustomSuite } from "./declare/custom-suite.ts";
 export { type Explanation, explanationOf } from "./declare/explanation.ts";
 export type { Need } from "./declare/need.ts";
 export type { RequestSpec } from "./declare/request-spec.ts";

@@ -1,4 +1,4 @@
-import { didYouMean } from "../core/index.ts";
+import { didYouMean, nearestOf } from "../core/index.ts";
 
 /** What the command line accepts. */
 export interface Known {
@@ -46,6 +46,14 @@ const nextStep = ({ usage }: Known): string =>
 /** The command without its arguments. */
 const wordsOf = (usage: string): string => usage.replace(/\s[<[].*$/, "");
 
+/** Options of other load generators, and where a workload file has the same. */
+const IN_WORKLOAD: Readonly<Record<string, string>> = {
+  duration: "`arrivals.durationS`",
+  rate: "`arrivals.ratePerS`",
+  rps: "`arrivals.ratePerS`",
+  vus: "`arrivals: { kind: closed, inFlight: N }`",
+};
+
 const optionsOf = (names: string): string[] => [...new Set(names.split(", "))];
 
 function unknownCommand(name: string, known: Known): UsageMessage {
@@ -62,6 +70,12 @@ const SENTENCES: Readonly<Record<string, (data: string, known: Known) => UsageMe
     const what = all.map((name) => (isOption ? `--${name}` : `"${name}"`)).join(", ");
     // What follows an unknown command is unknown because of it.
     if (known.usage === undefined) return unknownCommand(known.typed ?? first, known);
+    const inWorkload = wordsOf(known.usage) === "load" ? nearestOf(first, Object.keys(IN_WORKLOAD)) : undefined;
+    if (inWorkload !== undefined && !known.options.includes(inWorkload))
+      return {
+        message: `${wordsOf(known.usage)} has no option ${what}`,
+        hint: `A workload file has it: ${IN_WORKLOAD[inWorkload]}. ${nextStep(known)}`,
+      };
     const guess = didYouMean(first, isOption ? known.options : known.commands).replace(
       /"(.*)"/,
       isOption ? '"--$1"' : '"$1"',

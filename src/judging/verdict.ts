@@ -52,8 +52,30 @@ export class Undecided extends Error {
   }
 }
 
+/** Which method of a verdict compares, and what about. */
+interface Comparing {
+  readonly method: "must" | "should" | "compat";
+  readonly requirement: RequirementId;
+  readonly seen: Seen;
+}
+
 /** Maximum number of equal deviations in one response that are recorded. */
 const MAX_ALIKE = 100;
+
+/** Called before a judge compares or observes; throws if the judge itself is wrong. */
+export interface JudgeGuard {
+  compare(method: "must" | "should" | "compat", requirement: string, values: Compared): void;
+  observe(requirement: string): void;
+}
+
+export interface Compared {
+  readonly observed: unknown;
+  /** As the judge gave it: a value, or an expectation. */
+  readonly expected: unknown;
+  /** Whether the observed value meets it. */
+  readonly isMet: boolean;
+  readonly seen: Seen;
+}
 
 /**
  * Collects the findings of a judge. The level of a requirement determines which methods accept it: `must` takes MUST
@@ -70,10 +92,16 @@ export class Verdict {
   /** The control request that was served last. */
   #control: string | undefined;
   #open: OpenQuestion | undefined;
+  readonly #guard: JudgeGuard | undefined;
+
+  /** @param guard for judges that were not type-checked: those of custom suites. */
+  constructor(guard?: JudgeGuard) {
+    this.#guard = guard;
+  }
 
   /** A violation fails the check. `expected` is a value for equality, or an expectation. */
   must<T>(requirement: MustRequirement, observed: T, expected: NoInfer<T> | Expectation<T>, seen: Seen = {}): boolean {
-    return this.#compare(requirement, "fail", observed, expected, seen);
+    return this.#compare({ method: "must", requirement, seen }, observed, expected);
   }
 
   /** A violation warns. */
@@ -83,7 +111,7 @@ export class Verdict {
     expected: NoInfer<T> | Expectation<T>,
     seen: Seen = {},
   ): boolean {
-    return this.#compare(requirement, "warn", observed, expected, seen);
+    return this.#compare({ method: "should", requirement, seen }, observed, expected);
   }
 
   /** What real clients need beyond the specification: a miss warns, and gates only by policy. */
@@ -93,16 +121,18 @@ export class Verdict {
     expected: NoInfer<T> | Expectation<T>,
     seen: Seen = {},
   ): boolean {
-    return this.#compare(requirement, "warn", observed, expected, seen);
+    return this.#compare({ method: "compat", requirement, seen }, observed, expected);
   }
 
   /** An observation as text. Decides nothing. */
   note(requirement: RequirementId, observed: string, seen: Seen = {}): void {
+    this.#guard?.observe(requirement);
     this.#add(requirement, { observed }, seen);
   }
 
   /** Decides nothing. */
   observe(requirement: RequirementId, observed: unknown, seen: Seen = {}): void {
+    this.#guard?.observe(requirement);
     this.#add(requirement, { observed: toObserved(observed) }, seen);
   }
 
@@ -155,15 +185,12 @@ export class Verdict {
     return conclusionOf(this.findings, this.#open);
   }
 
-  #compare<T>(
-    requirement: RequirementId,
-    weight: "fail" | "warn",
-    value: T,
-    expectation: NoInfer<T> | Expectation<T>,
-    seen: Seen,
-  ): boolean {
+  #compare<T>(by: Comparing, value: T, expectation: NoInfer<T> | Expectation<T>): boolean {
+    const { method, requirement, seen } = by;
+    const weight = method === "must" ? "fail" : "warn";
     const { expected, test, magnitude, observed } = toExpectation<T>(expectation);
     const met = test(value);
+    this.#guard?.compare(method, requirement, { observed: value, expected: expectation, isMet: met, seen });
     const missing = seen.in && missingEvidence(seen.in, { requirement, at: seen.at, expected, isMet: met });
     if (missing !== undefined) {
       this.#add(requirement, { weight, expected, undecided: missing }, seen);

@@ -119,7 +119,7 @@ function thresholdGate(record: RunRecord, { threshold, level, why }: PolicyGate,
     ...common,
     bound,
     outcome: met ? "pass" : "fail",
-    message: `${figure(seen.value)}, bound ${operator} ${figure(bound)}${reason}`,
+    message: `${seen.provenBy === undefined ? "" : `${seen.provenBy} is already `}${figure(seen.value)}, bound ${operator} ${figure(bound)}${reason}`,
   };
 }
 

@@ -1,6 +1,14 @@
 import type { Added } from "../record/index.ts";
 import { unmatchedLabel } from "./label-values.ts";
-import type { CountSeries, DifferenceSeries, DistributionSeries, Labels, Measured, Stat } from "./metric.ts";
+import {
+  type CountSeries,
+  type DifferenceSeries,
+  type DistributionSeries,
+  type Labels,
+  type Measured,
+  STATS,
+  type Stat,
+} from "./metric.ts";
 import { matches, metricOf } from "./metrics.ts";
 import type { Operator, Threshold } from "./threshold.ts";
 
@@ -11,6 +19,8 @@ export interface Figure {
   readonly low?: number;
   readonly high?: number;
   readonly samples: number;
+  /** The quantile itself is unknown, and this lower one, or higher one, already misses the bound. */
+  readonly provenBy?: Stat;
   /** The worst series, if several matched. */
   readonly labels: Readonly<Record<string, string>>;
 }
@@ -45,12 +55,15 @@ function ofDistributions(all: readonly DistributionSeries[], threshold: Threshol
       ? labels
       : { ...labels, outcome: "admitted" };
   const series = all.filter((entry) => matches(withOutcome, entry.labels) && entry.quantiles !== null);
-  if (series.length === 0) return nothing(all, withOutcome);
+  if (series.length === 0)
+    return threshold.metric === "itl_ms" ? withoutUsage(all, withOutcome) : nothing(all, withOutcome);
   const samples = Math.min(...series.map((entry) => entry.samples));
   if (series.some(({ valid }) => !valid)) return { why: "this machine was too busy to judge timing", samples };
   const needed = MIN_SAMPLES[stat];
+  const proof = samples < needed || series.some(unsureAt(stat)) ? crossingOf(series, threshold) : undefined;
+  if (proof !== undefined) return proof;
   if (samples < needed) return { why: `${samples} samples are too few for ${stat}, which needs ${needed}`, samples };
-  const unsure = series.find(({ intervals }) => stat !== "max" && intervals?.[stat] === null);
+  const unsure = series.find(unsureAt(stat));
   if (unsure !== undefined) {
     const why = `the ${unsure.samples} values depend on each other over time and count for fewer than the ${needed} that ${stat} needs; a longer load has more`;
     return { why, samples };
@@ -61,6 +74,35 @@ function ofDistributions(all: readonly DistributionSeries[], threshold: Threshol
       : [{ value: quantiles[stat], ...endsOf(stat === "max" ? null : intervals?.[stat]), samples: of, labels: own }],
   );
   return worst(figures, threshold);
+}
+
+const unsureAt =
+  (stat: Stat) =>
+  ({ intervals }: DistributionSeries): boolean =>
+    stat !== "max" && intervals?.[stat] === null;
+
+/**
+ * The figure of a series that proves that the bound is crossed although the quantile has too few samples: a p99 is not below p50,
+ * so a p50 whose whole interval is above an upper bound decides, with the same confidence. Likewise for lower bounds and higher
+ * quantiles.
+ */
+function crossingOf(
+  series: readonly DistributionSeries[],
+  { stat = "max", operator, bound }: Threshold,
+): Figure | undefined {
+  if (bound.kind !== "number" || stat === "max") return undefined;
+  const isUpper = operator.startsWith("<");
+  if (!isUpper && !operator.startsWith(">")) return undefined;
+  const at = STATS.indexOf(stat);
+  const others = isUpper ? STATS.slice(0, at + 1).reverse() : STATS.slice(at);
+  for (const { quantiles, intervals, labels, samples } of series)
+    for (const other of others) {
+      const ends = other === "max" ? null : intervals?.[other];
+      if (quantiles === null || !ends) continue;
+      const figure = { value: quantiles[other], low: ends[0], high: ends[1], samples, labels, provenBy: other };
+      if ([figure.low, figure.high].every((end) => !holds(end, operator, bound.value))) return figure;
+    }
+  return undefined;
 }
 
 function endsOf(interval: readonly [number, number] | null | undefined): Pick<Figure, "low" | "high"> {
@@ -83,6 +125,15 @@ function ofDifferences(all: readonly DifferenceSeries[], threshold: Threshold): 
 function nothing(all: readonly Labelled[], labels: Labels, isCount = false): NoFigure {
   const unmatched = unmatchedLabel(labels, all, { isCount, isMatch: matches });
   return { why: unmatched ?? "nothing was measured that it is about", samples: 0 };
+}
+
+/** Gaps between tokens need the number of tokens, which a chat stream states only on request. */
+function withoutUsage(all: readonly DistributionSeries[], labels: Labels): NoFigure {
+  const isStreamed = all.some((series) => matches({ ...labels, stream: "true" }, series.labels));
+  if (!isStreamed) return nothing(all, labels);
+  const why =
+    "no admitted stream stated how many tokens it has; in the workload, set `includeUsage: true` on the chat classes with `stream: true`";
+  return { why, samples: 0 };
 }
 
 interface Labelled {

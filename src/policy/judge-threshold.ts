@@ -1,4 +1,4 @@
-import { formatNumber, formatRounded } from "../core/index.ts";
+import { formatNumber, formatRounded, wilson } from "../core/index.ts";
 import { finding } from "../judging/index.ts";
 import type { Finding, LoadRun } from "../record/index.ts";
 import { type Figure, figureOf, isMet, type NoFigure } from "./figure.ts";
@@ -20,12 +20,13 @@ export function judgeThreshold(run: LoadRun, threshold: Threshold): Finding {
     return finding({ ...common, undecided: valid ? seen.why : { kind: "machine-busy", problems } });
   }
   const met = isMet(seen, operator, bound.value);
+  const figure = figureText(seen, write);
   if (met === undefined)
     return finding({
       ...common,
-      undecided: `${figureText(seen, write)}: the interval contains the bound; more requests narrow it`,
+      undecided: `${figure}: the interval contains the bound; more requests narrow it${metricOf(metric).kind === "share" ? moreRequests(seen, bound.value) : ""}`,
     });
-  return finding({ ...common, expected: expectedOf(threshold), observed: figureText(seen, write), met });
+  return finding({ ...common, expected: expectedOf(threshold), observed: figure, met });
 }
 
 /** The finding for a threshold that is crossed. @param figure that crosses it, as text. */
@@ -49,9 +50,38 @@ const figureIn = (run: LoadRun, threshold: Threshold): Figure | NoFigure =>
 const onTime = (run: LoadRun): LoadRun => ({ ...run, generator: { ...run.generator, valid: true } });
 
 /** `412 ms (95 % interval: 390 ms to 440 ms)`. */
-function figureText({ value, low, high }: Figure, write: (value: number) => string): string {
+function figureText({ value, low, high, provenBy, labels }: Figure, write: (value: number) => string): string {
   const hasInterval = low !== undefined && high !== undefined && write(low) !== write(high);
-  return `${write(value)}${hasInterval ? ` (95 % interval: ${write(low)} to ${write(high)})` : ""}`;
+  const interval = hasInterval ? ` (95 % interval: ${write(low)} to ${write(high)})` : "";
+  const proof = provenBy === undefined ? "" : `${provenBy} is already `;
+  return `${proof}${write(value)}${interval}${seriesText(labels)}`;
+}
+
+/** ` in tier=growth, phase=at-limit`: which of the series that a threshold matches decided. */
+function seriesText(labels: Figure["labels"]): string {
+  const named = Object.entries(labels).map(([label, value]) => `${label}=${value}`);
+  return named.length === 0 ? "" : ` in ${named.join(", ")}`;
+}
+
+/** Beyond this, nobody waits for a decision. */
+const MAX_REQUESTS = 1e9;
+
+/** How many requests would decide a share if it stays as observed, rounded up to two digits. */
+function moreRequests({ value, samples }: Figure, bound: number): string {
+  const isOpen = (of: number) => {
+    const { low, high } = wilson({ count: value * of, of }, 0.95);
+    return low <= bound && bound <= high;
+  };
+  let [open, decided] = [samples, samples * 2];
+  while (decided < MAX_REQUESTS && isOpen(decided)) [open, decided] = [decided, decided * 2];
+  if (decided >= MAX_REQUESTS) return ", but the share is too close to the bound for any practical number";
+  while (decided - open > 1) {
+    const middle = Math.floor((open + decided) / 2);
+    if (isOpen(middle)) open = middle;
+    else decided = middle;
+  }
+  const unit = 10 ** Math.max(0, Math.floor(Math.log10(decided)) - 1);
+  return `: about ${formatNumber(Math.ceil(decided / unit) * unit)} would decide it if the share stays the same, instead of ${formatNumber(samples)}`;
 }
 
 /** A bound with the unit of its metric. */

@@ -1,3 +1,4 @@
+import { nearestOf } from "../core/index.ts";
 import { valueProblem } from "./label-values.ts";
 import { DIFFERENCE_STATS, STATS, type Stat } from "./metric.ts";
 import { isMetricName, METRIC_NAMES, type MetricName, metricOf } from "./metrics.ts";
@@ -38,7 +39,7 @@ export function parseThreshold(text: string): Threshold | string {
   const [, written = "", labelText, stat, operator, boundText = ""] = match;
   const isPercent = PERCENT.test(boundText);
   const name = isPercent && isMetricName(`${written}_share`) ? `${written}_share` : written;
-  if (!isMetricName(name)) return `knows no metric "${name}"; there are ${METRIC_NAMES.join(", ")}`;
+  if (!isMetricName(name)) return `knows no metric "${name}"${meantMetric(name)}; there are ${METRIC_NAMES.join(", ")}`;
   const metric = metricOf(name);
   const labels = parseLabels(labelText ?? "", metric.labels);
   if (typeof labels === "string") return labels;
@@ -62,6 +63,12 @@ export function parseThreshold(text: string): Threshold | string {
     operator: operator as Operator,
     bound,
   };
+}
+
+/** `ttft` is the beginning of `ttft_ms`, which is too short a word to be similar to it. */
+function meantMetric(name: string): string {
+  const meant = METRIC_NAMES.find((known) => known.startsWith(`${name}_`)) ?? nearestOf(name, METRIC_NAMES);
+  return meant === undefined ? "" : `. Did you mean "${meant}"?`;
 }
 
 function parseLabels(text: string, known: readonly string[]): Record<string, string> | string {

@@ -96,6 +96,8 @@ export const undecidedSchema = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("generator-late"), lagMs: z.number(), boundMs: z.number() }),
   /** The load generator was not on time: nothing that depends on timing is decided. `problems` name what exceeded its bound. */
   z.strictObject({ kind: z.literal("machine-busy"), problems: z.array(z.string()) }),
+  /** A mistake in a custom suite. `place`: `own-suite.ts:14:8`, if it is known. */
+  z.strictObject({ kind: z.literal("suite-error"), place: z.string().optional(), text: z.string() }),
   /** What prevented the judge from deciding, in words. */
   z.strictObject({ kind: z.literal("open"), text: z.string() }),
 ]);

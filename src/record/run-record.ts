@@ -53,6 +53,8 @@ export const runRecordSchema = z
     runId: z.string(),
     /** Which command created it. */
     command: z.string(),
+    /** What was given on the command line and decides what is run, without the target and the seed; absent: not recorded. */
+    arguments: z.array(z.string()).optional(),
     startedAt: z.iso.datetime(),
     endedAt: z.iso.datetime(),
     durationMs: z.number(),

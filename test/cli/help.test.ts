@@ -80,6 +80,11 @@ describe("a wrong command line gets a message in plain words, with what was prob
       ["conform", "--tarket", "x"],
       'conform has no option --tarket\n  Did you mean "--target"? See `gauntlet conform --help` for its options.',
     ],
+    [
+      ["load", "starter", "--durration", "3"],
+      "load has no option --durration\n  A workload file has it: `arrivals.durationS`.",
+    ],
+    [["conform", "eror"], 'there is no suite "eror"\n  Did you mean "errors"?'],
     [["explain"], "an argument is missing: gauntlet explain <id>\n  See `gauntlet explain --help` for its options."],
     [["capacity"], "--objective must be given\n  See `gauntlet capacity --help` for its options."],
     [["conform", "--target"], "--target needs a value\n  See `gauntlet conform --help` for its options."],

@@ -39,6 +39,8 @@ test.each<[text: string, says: RegExp]>([
   ["ttft_ms p99 < 3 %", /"ttft_ms" is not a share/],
   ["goodput > 3", /no metric "goodput"/],
   ["tftf_ms p99 < 3", /no metric "tftf_ms"/],
+  ["ttft p99 < 3", /no metric "ttft"\. Did you mean "ttft_ms"\?/],
+  ["respons_ms p99 < 3", /Did you mean "response_ms"\?/],
   ["ttft_ms < 3", /needs a statistic/],
   ["ttft_ms p94 < 3", /no statistic "p94"/],
   ["denied p99 == 0", /is one figure/],

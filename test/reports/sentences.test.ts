@@ -73,6 +73,7 @@ const BROKEN: Readonly<Record<string, Finding>> = {
   "incomplete response": status({ status: 200, ending: { kind: "reset" } }, { kind: "status", range: "2xx" }),
   "refused late": status({ status: 200, isRefusedLate: true }),
   "served instead of denied": status({ status: 200 }),
+  "served with another status than expected": status({ status: 200 }, value(201)),
   "denied instead of served": status({ status: 401, reason: "invalid_api_key" }, { kind: "status", range: "2xx" }),
   "another status": status({ status: 403, reason: "forbidden" }),
   "path not found": status({ status: 404 }, { kind: "status", range: "2xx" }),
@@ -125,7 +126,10 @@ test("sentences of the reports", async () => {
       describePass([met, met]),
       describeSilence([finding({ requirements: ["STREAM-5"], observed: value("data: [DONE]") })]),
     ]),
-    ...section("Exit codes", [0, 1, 2, 3, 4, 5, 130, 143].map(describeExitCode)),
+    ...section(
+      "Exit codes",
+      [0, 1, 2, 3, 4, 5, 130, 143].map((code) => describeExitCode(code)),
+    ),
     "## Deviations, their causes and advice",
     "",
     ...Object.entries(BROKEN).flatMap(([what, worst]) => {

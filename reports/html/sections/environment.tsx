@@ -1,6 +1,6 @@
 import type { RunRecord } from "../../../src/record/index.ts";
 import { oneLine, visible } from "../../clean-text.ts";
-import { embeddedSwitches } from "../../evidence/reproduce.ts";
+import { rerunAllOf } from "../../evidence/reproduce.ts";
 import { shellWord } from "../../evidence/shell.ts";
 import { bytes, utc } from "../format.ts";
 import { Copyable, DataTable, Facts, Foreign, ForeignList, Heading, ScrollText, Section } from "../parts.tsx";
@@ -55,10 +55,7 @@ export function EnvironmentSection({ record }: { readonly record: RunRecord }) {
 function wholeCommand(record: RunRecord): string {
   if (record.overhead !== undefined)
     return ["gauntlet overhead", ...record.overhead.arguments.map(shellWord), "--seed", String(record.seed)].join(" ");
-  const target = record.target.source === "embedded" ? [] : ["--target", shellWord(record.target.source)];
-  return [`gauntlet ${record.command}`, ...target, ...embeddedSwitches(record), "--seed", String(record.seed)].join(
-    " ",
-  );
+  return rerunAllOf(record);
 }
 
 /** Failures that the gateway's team has accepted; those that expire first come first. */

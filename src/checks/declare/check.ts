@@ -6,6 +6,7 @@ import type { Recordable } from "../response/recording.ts";
 import type { Response } from "../response/response.ts";
 import type { Session } from "../runner/session.ts";
 import type { Axes } from "./axes.ts";
+import type { CustomSuite } from "./custom-suite.ts";
 import { assertDefinition } from "./definition.ts";
 import { FAILING_MODELS, type Need } from "./need.ts";
 import { ACCOUNTS_TO_REACH, type Reaches } from "./reaches.ts";
@@ -101,6 +102,8 @@ export interface SendingCheck extends Omit<CheckSpec<Recordable>, "judge"> {
   readonly layer: Layer;
   /** Id of the scenario that it judges together with other checks. */
   readonly scenario?: string;
+  /** Absent: a built-in check. */
+  readonly customSuite?: CustomSuite;
   judge(recording: Recordable, verdict: Verdict, axes: Axes): void;
 }
 
@@ -108,6 +111,8 @@ export interface SendingCheck extends Omit<CheckSpec<Recordable>, "judge"> {
 export interface Invariant extends InvariantSpec {
   readonly kind: "invariant";
   readonly layer: Layer;
+  /** Absent: a built-in check. */
+  readonly customSuite?: CustomSuite;
 }
 
 export type Check = SendingCheck | Invariant;

@@ -1,10 +1,12 @@
 import { describeUndecided } from "../../../reports/text/index.ts";
-import { messageOf } from "../../core/index.ts";
+import { maskLikely, messageOf } from "../../core/index.ts";
 import { Undecided, Verdict } from "../../judging/index.ts";
 import type { Attestation, CheckResult, Finding, Status, UndecidedReason } from "../../record/index.ts";
 import type { Axes } from "../declare/axes.ts";
 import { type Instance, suiteOf } from "../declare/check.ts";
+import type { CustomSuite } from "../declare/custom-suite.ts";
 import { type Recordable, responsesIn } from "../response/recording.ts";
+import { SuiteGuard } from "./suite-guard.ts";
 
 /** A judgement before the facts of the run are added. */
 interface Judgement {
@@ -24,25 +26,39 @@ interface Judgement {
  * violated MUST.
  */
 export function judge(instance: Instance, recording: Recordable): Judgement {
-  const verdict = new Verdict();
+  const { check } = instance;
+  const { customSuite } = check;
+  const verdict = new Verdict(
+    customSuite === undefined ? undefined : new SuiteGuard(check.covers, responsesIn(recording)),
+  );
   const { findings } = verdict;
   const isTimed = instance.check.kind === "sending" && instance.check.basis === "timing";
   const late = isTimed ? latenessOf(recording) : undefined;
   let stopped: string | undefined;
   try {
-    if (instance.check.kind === "invariant") instance.check.judge(responsesIn(recording), verdict);
-    else instance.check.judge(recording, verdict, instance.axes);
+    const returned: unknown =
+      check.kind === "invariant"
+        ? check.judge(responsesIn(recording), verdict)
+        : check.judge(recording, verdict, instance.axes);
+    if (returned instanceof Promise) {
+      // Nobody waits for it, and a rejection would end the process.
+      returned.catch(() => {});
+      return mistake(instance, "the judge is async. It must decide before it returns, from the recording", findings);
+    }
   } catch (error) {
-    if (!(error instanceof Undecided))
+    if (!(error instanceof Undecided)) {
+      if (customSuite !== undefined)
+        return byReason("harness-error", suiteErrorOf(customSuite, instance, error), findings);
       return { status: "harness-error", message: `the judge failed: ${messageOf(error)}`, findings };
+    }
     const { status, message, reason, unblock } = error;
     const isBroken = verdict.broken.some(({ weight }) => weight === "fail");
-    if (status === "inconclusive" && !isBroken && late !== undefined) return undecidedBy(late, findings);
+    if (status === "inconclusive" && !isBroken && late !== undefined) return byReason("inconclusive", late, findings);
     if (status !== "inconclusive" || !isBroken) return { status, message, reason, unblock, findings };
     stopped = message;
   }
   if (findings.length === 0 && verdict.open === undefined)
-    return { status: "harness-error", message: "the judge compared nothing", findings };
+    return mistake(instance, "the judge compared nothing", findings);
   const judged = isTimed ? timed(verdict, late) : { ...verdict.conclude(), findings };
   return judged.status === "fail" ? { ...judged, undecided: verdict.open ?? stopped } : judged;
 }
@@ -67,11 +83,28 @@ function timed(verdict: Verdict, reason: UndecidedReason | undefined): Judgement
     const { deviation: _deviation, ...rest } = finding;
     return { ...rest, outcome: "undecided", reason };
   });
-  return undecidedBy(reason, undecided);
+  return byReason("inconclusive", reason, undecided);
 }
 
-const undecidedBy = (reason: UndecidedReason, findings: readonly Finding[]): Judgement => ({
-  status: "inconclusive",
+/** What a custom suite did wrong by throwing. */
+export function suiteErrorOf(suite: CustomSuite, { check }: Pick<Instance, "check">, thrown: unknown): UndecidedReason {
+  const [text = ""] = messageOf(thrown).split("\n", 1);
+  return { kind: "suite-error", place: suite.placeOf(thrown) ?? suite.placeOfCheck(check.id), text: maskLikely(text) };
+}
+
+/** A judge that did not judge. */
+function mistake({ check }: Instance, text: string, findings: readonly Finding[]): Judgement {
+  if (check.customSuite === undefined) return { status: "harness-error", message: text, findings };
+  const place = check.customSuite.placeOfCheck(check.id);
+  return byReason("harness-error", { kind: "suite-error", place, text }, findings);
+}
+
+const byReason = (
+  status: "inconclusive" | "harness-error",
+  reason: UndecidedReason,
+  findings: readonly Finding[],
+): Judgement => ({
+  status,
   message: describeUndecided(reason),
   reason,
   findings,

@@ -1,5 +1,5 @@
 import { BudgetReached } from "../../budget/index.ts";
-import { ConfigError, messageOf } from "../../core/index.ts";
+import { ConfigError, messageOf, StorageError, UnreachableError } from "../../core/index.ts";
 import type { Dialect } from "../../dialects/index.ts";
 import type { Attestation, CheckResult, Status } from "../../record/index.ts";
 import { dialectOf, dialectOfCheck, type Instance, needsOf, type SendingCheck, scheduleOf } from "../declare/check.ts";
@@ -11,7 +11,7 @@ import { ModelLost } from "../gateway/recovery.ts";
 import { type Recordable, responsesIn } from "../response/recording.ts";
 import type { Response } from "../response/response.ts";
 import type { Traffic } from "../traffic/traffic.ts";
-import { resultOf, unjudged } from "./judge.ts";
+import { resultOf, suiteErrorOf, unjudged } from "./judge.ts";
 import { Session, type SessionOptions } from "./session.ts";
 
 export interface RunInstance extends Pick<SessionOptions, "others" | "share" | "afterOthers"> {
@@ -82,6 +82,11 @@ function unfinished(instance: Instance, traffic: Traffic, error: unknown): Check
       reason: { kind: "missing-preconditions", missing: [{ name: error.need }] },
       unblock: unblockLines(error.need, traffic.target, error.dialect),
     });
+  const { customSuite } = instance.check;
+  // A full disk, for example, is nobody's mistake.
+  const isOther = error instanceof StorageError || error instanceof UnreachableError;
+  if (customSuite !== undefined && !isOther)
+    return unjudged(instance, { status: "harness-error", reason: suiteErrorOf(customSuite, instance, error) });
   return unjudged(instance, {
     status: "harness-error",
     reason: { kind: "open", text: `the check failed to run: ${messageOf(error)}` },

@@ -141,6 +141,7 @@ export function stepsForCi(ci: InitOptions["ci"], written: readonly string[]): s
   return [
     ...(tarball === undefined ? [install] : []),
     ...CI_JOBS[ci].setUp,
+    `With one key only, the job ends with exit code 4: the checks that need other keys or models are blocked. Add them to gauntlet.yaml, or run: ${programHere()} init --accept-gaps`,
     `Commit ${files} and ${tarball ?? "the tarball"}.`,
   ];
 }

@@ -83,7 +83,13 @@ export async function load(options: LoadOptions, control: RunControl): Promise<O
   const seed = options.seed ?? (shard && only ? sharedSeed(only) : startedAt.getTime() % 0x7fffffff);
   using folder = openFolder(options.out, startedAt, target, interruption);
   const redactor = new Redactor([...allKeys(target).map((key) => key.secret()), ...(targetWatch?.secrets ?? [])]);
-  journalStart(folder, { command: "load", target, seed, startedAt }, redactor, shard && { shard: shard.head });
+  const given = argumentsOf(options);
+  journalStart(
+    folder,
+    { command: "load", arguments: given, target, seed, startedAt },
+    redactor,
+    shard && { shard: shard.head },
+  );
   const samples: Sample[] = [];
   const handedOver = shard && new HandedOver(shard);
   const evidence = keepEvidence({ folder, redactor, workloads, samples, onProgress });
@@ -109,10 +115,39 @@ export async function load(options: LoadOptions, control: RunControl): Promise<O
   const { finishLoad } = await import("../../run/judge/index.ts");
   const cutOff = folder.ioError?.message;
   const closed = only && handedOver?.close(only, { target, redactor, cut: interruption.by() ?? cutOff });
-  const run = { folder, target, seed, startedAt, redactor, interruption, cutOff, policy, shard: closed };
+  const run = {
+    folder,
+    arguments: given,
+    target,
+    seed,
+    startedAt,
+    redactor,
+    interruption,
+    cutOff,
+    policy,
+    shard: closed,
+  };
   const outcome = await finishLoad({ section, hlog: ran.hlog, samples, ...run });
   watch?.finish(outcome, folder.path);
   return outcome;
+}
+
+/** The words of the command line that decide what is sent and how it is judged; the loads come first. */
+function argumentsOf(options: LoadOptions): string[] {
+  const given = (name: string, value: string | number | undefined) =>
+    value === undefined ? [] : [`--${name}`, String(value)];
+  return [
+    ...options.what,
+    ...given("engine", options.engine),
+    ...given("instances", options.instances === 1 ? undefined : options.instances),
+    ...given("workers", options.workers === 0 ? undefined : options.workers),
+    ...(options.brief ? ["--brief"] : []),
+    ...given("shard", options.shard),
+    ...given("until", options.until),
+    ...given("at-most", options.atMost),
+    ...given("policy", options.policy),
+    ...given("baseline", options.baseline),
+  ];
 }
 
 /** What to send, and how; usage errors are thrown before anything starts. */

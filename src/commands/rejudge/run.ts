@@ -66,7 +66,7 @@ export async function rejudge({ dir, suite = [] }: RejudgeOptions): Promise<Outc
         `${results.length} check instances judged again, ${changed.length} changed`,
         verdict.headline,
         ...reasonLines(verdict),
-        describeExitCode(verdict.exitCode),
+        describeExitCode(verdict.exitCode, results),
         "",
       ].join("\n"),
   };

@@ -13,7 +13,16 @@ export function nearestOf(name: string, known: Iterable<string>): string | undef
   const nearest = closest(name, names);
   // A third of the letters may differ; fewer in short names, to which every other name is close.
   const maxDistance = Math.max(1, Math.min(Math.floor(name.length * 0.4), Math.max(2, Math.floor(name.length / 3))));
-  return distance(name.toLowerCase(), nearest.toLowerCase()) <= maxDistance ? nearest : undefined;
+  if (distance(name.toLowerCase(), nearest.toLowerCase()) <= maxDistance) return nearest;
+  return names.find((known) => known.length <= name.length + 2 && lacksLetters(name, known));
+}
+
+/** Whether a name of at least four letters only lacks letters of a known one: `eror` of `errors`. */
+function lacksLetters(name: string, known: string): boolean {
+  if (name.length < 4 || name[0] !== known[0]) return false;
+  let at = 0;
+  for (const letter of known) if (letter === name[at]) at++;
+  return at === name.length;
 }
 
 /** `Did you mean "conform"?` with a trailing space, or nothing. */

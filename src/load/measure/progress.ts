@@ -16,6 +16,7 @@ export interface LoadProgress {
   /** What the run waits for with nothing in flight, and for how long. */
   readonly waiting?: { readonly what: string; readonly leftS: number } | undefined;
   readonly inFlight: number;
+  /** Requests written to the network, whether or not they have ended. */
   readonly sentPerS: number;
   readonly admittedPerS: number;
   /** Totals so far; absent if another engine counts. */
@@ -60,6 +61,8 @@ export class ProgressMeter {
     now: Pick<LoadProgress, "run" | "phase" | "elapsedS" | "totalS" | "runLeftS" | "waiting" | "inFlight">,
   ): LoadProgress {
     const { total, running } = tally;
+    // A tally counts a request when it ends.
+    const sent = total.sent + now.inFlight;
     const spanS = Math.max(0.001, now.elapsedS - this.#atS);
     // A second that has just begun has no data yet: keep the values of the previous one.
     if (running.count > 0) {
@@ -67,16 +70,16 @@ export class ProgressMeter {
     }
     const progress = {
       ...now,
-      sentPerS: Math.max(0, total.sent - this.#sent) / spanS,
+      sentPerS: Math.max(0, sent - this.#sent) / spanS,
       admittedPerS: Math.max(0, total.admitted - this.#admitted) / spanS,
-      counts: { ...total },
+      counts: { ...total, sent },
       denied: total.denied,
       failed: total.failed,
       invalid: total.invalid,
       ...this.#latest,
     };
     this.#atS = now.elapsedS;
-    this.#sent = total.sent;
+    this.#sent = sent;
     this.#admitted = total.admitted;
     return progress;
   }

@@ -95,7 +95,7 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
   const load = options.command === "run" ? (policy?.file.load ?? []) : [];
   const plan = planRun(target, { instances, rounds, isHooked, isQuick: options.quick === true, ...options, load });
   if (options.dryRun === true) return dryRun(target, plan, rounds);
-  const head = { command: options.command, target, seed, startedAt };
+  const head = { command: options.command, arguments: argumentsOf({ ...options, only }), target, seed, startedAt };
   // Awaited here: the target is closed when this function returns.
   return await carryOut(
     { options, checks, instances, notSelected, qualifiers, rounds, waivers, unscored, policy, head, plan },
@@ -119,6 +119,24 @@ interface Planned {
   readonly policy: Policy | undefined;
   readonly head: RunStart;
   readonly plan: RunPlan;
+}
+
+/** The words of the command line that select what is run and how it is judged. */
+function argumentsOf(options: ConformOptions): string[] {
+  const given = (name: string, values: readonly (string | number | undefined)[]) =>
+    values.flatMap((value) => (value === undefined ? [] : [`--${name}`, String(value)]));
+  return [
+    ...options.suites,
+    ...given("only", options.only),
+    ...given("suite", options.suite ?? []),
+    ...(options.quick === true ? ["--quick"] : []),
+    ...(options.command === "run" && options.tiers === false && options.only.length === 0 ? ["--no-load"] : []),
+    ...(options.confirm === true ? ["--confirm"] : []),
+    ...given("repeat", [options.repeat === 1 ? undefined : options.repeat]),
+    ...given("waivers", [options.waivers]),
+    ...given("policy", [options.policy]),
+    ...given("baseline", [options.baseline]),
+  ];
 }
 
 /** Runs the plan and writes the run folder. */

@@ -9,6 +9,8 @@ import { requirementSet } from "./version-document.ts";
 
 export interface RunStart {
   readonly command: string;
+  /** What decides what the command runs, besides target and seed, as given. */
+  readonly arguments?: readonly string[] | undefined;
   readonly target: Target;
   readonly seed: number;
   readonly startedAt: Date;
@@ -19,6 +21,7 @@ export const recordHeadSchema = runRecordSchema.pick({
   schemaVersion: true,
   runId: true,
   command: true,
+  arguments: true,
   startedAt: true,
   harness: true,
   requirementSet: true,
@@ -29,11 +32,12 @@ export const recordHeadSchema = runRecordSchema.pick({
 });
 export type RecordHead = z.infer<typeof recordHeadSchema>;
 
-export function recordHead({ command, target, seed, startedAt }: RunStart): RecordHead {
+export function recordHead({ command, arguments: given, target, seed, startedAt }: RunStart): RecordHead {
   return {
     schemaVersion: RECORD_VERSION,
     runId: runIdOf(startedAt, seed, target),
     command,
+    ...(given !== undefined && { arguments: [...given] }),
     startedAt: startedAt.toISOString(),
     harness: { name: NAME, version: VERSION },
     requirementSet: requirementSet(),

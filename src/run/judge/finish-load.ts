@@ -33,6 +33,8 @@ interface Ended {
   readonly interruption?: Interruption;
   /** Why the run ended early, other than by a signal. */
   readonly cutOff?: string | undefined;
+  /** As in the head of a record. */
+  readonly arguments?: readonly string[] | undefined;
   readonly policy?: Policy | undefined;
   /** For one of several processes: which share it sent, and the file that it hands over for merging. */
   readonly shard?: { readonly name: string; readonly file: string } | undefined;
@@ -47,6 +49,7 @@ export async function finishLoad(ended: Ended): Promise<LoadOutcome> {
   const section = await judgeLoad(ended.section, samples, readingRules(target), ended.interruption);
   const record = composeRecord({
     command: "load",
+    arguments: ended.arguments,
     target,
     seed: ended.seed,
     startedAt: ended.startedAt,

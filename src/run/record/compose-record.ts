@@ -16,6 +16,7 @@ import { type RecordHead, recordHead, targetQualifiers } from "../journal/index.
 
 interface Facts {
   readonly command: string;
+  readonly arguments?: readonly string[] | undefined;
   readonly target: Target;
   readonly seed: number;
   readonly startedAt: Date;

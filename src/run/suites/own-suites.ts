@@ -2,9 +2,16 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { CHECKS, QUICK_INSTANCES } from "../../../suites/index.ts";
-import { type Check, type Instance, suiteOf, waitSOf } from "../../checks/index.ts";
+import {
+  type Check,
+  type CustomSuite,
+  type Instance,
+  type SendingCheck,
+  suiteOf,
+  waitSOf,
+} from "../../checks/index.ts";
 import { isObject, messageOf, UsageError } from "../../core/index.ts";
-import { describeSuiteError, placeOfText } from "./suite-error.ts";
+import { customSuiteOf, describeSuiteError, placeOfText } from "./suite-error.ts";
 
 const CHOSEN: ReadonlySet<string> = new Set(QUICK_INSTANCES);
 
@@ -26,7 +33,9 @@ export async function checksWith(files: readonly string[]): Promise<readonly Che
   const checks = [...CHECKS];
   for (const file of files) {
     const path = resolve(file);
-    for (const check of await loadSuite(file, path)) {
+    const loaded = await loadSuite(file, path);
+    const customSuite = await customSuiteOf(path);
+    for (const check of loaded) {
       const { id } = check;
       const place = () => placeOfText(path, `"${id}"`);
       if (CHECKS.some((builtIn) => suiteOf(builtIn.id) === suiteOf(id))) {
@@ -37,10 +46,36 @@ export async function checksWith(files: readonly string[]): Promise<readonly Che
       if (checks.some((known) => known.id === id)) {
         throw new UsageError(`${place()}: duplicate check id "${id}"`, { hint: "Give each check its own id." });
       }
-      checks.push(check);
+      checks.push(check.kind === "sending" ? withSafePlanning({ ...check, customSuite }) : { ...check, customSuite });
     }
   }
   return checks;
+}
+
+type CustomCheck = SendingCheck & { readonly customSuite: CustomSuite };
+
+/** A check of a custom suite whose functions are also called before the run, where nothing else catches what they throw. */
+function withSafePlanning(check: CustomCheck): CustomCheck {
+  const { cost, schedule, dialect } = check;
+  const safe =
+    <A extends readonly unknown[], R>(name: string, call: (...given: A) => R) =>
+    (...given: A): R => {
+      try {
+        return call(...given);
+      } catch (error) {
+        const { placeOf, placeOfCheck } = check.customSuite;
+        const place = placeOf(error) ?? placeOfCheck(check.id);
+        throw new UsageError(`error in your suite, ${place}: \`${name}\` of ${check.id}: ${messageOf(error)}`, {
+          cause: error,
+        });
+      }
+    };
+  return {
+    ...check,
+    ...(typeof schedule === "function" && { schedule: safe("schedule", schedule) }),
+    ...(typeof dialect === "function" && { dialect: safe("dialect", dialect) }),
+    ...(typeof cost.requests === "function" && { cost: { ...cost, requests: safe("cost.requests", cost.requests) } }),
+  };
 }
 
 async function loadSuite(file: string, path: string): Promise<readonly Check[]> {

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { SourceMap } from "node:module";
 import { basename, isAbsolute, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import type { CustomSuite } from "../../checks/index.ts";
 import { maskLikely, messageOf } from "../../core/index.ts";
 
 /** A place in a file; lines and columns begin with 1. */
@@ -27,7 +28,8 @@ const FRAME = /^ +at (?:.*\()?(?:async )?((?:file:\/\/|\/|[A-Za-z]:[\\/]).*?):(\
 export async function describeSuiteError(error: unknown, path: string): Promise<string> {
   const parsed = parseError(error);
   const message = maskLikely(parsed?.message ?? messageOf(error).split("\n", 1)[0] ?? "");
-  const place = parsed?.place ?? importPlace(error) ?? (await thrownPlace(error)) ?? syntaxPlace(error, path);
+  const place =
+    parsed?.place ?? importPlace(error) ?? thrownPlace(error, await readPlacesOf(path)) ?? syntaxPlace(error, path);
   return place === undefined ? message : `${placeText(place)}: ${message}`;
 }
 
@@ -68,16 +70,39 @@ function importPlace(error: unknown): Place | undefined {
   return line === undefined ? undefined : { file, line: Number(line), column: Number(column) };
 }
 
+/** Finds the place in TypeScript of a place in what the loader made of it. */
+type OriginalPlace = (place: Place) => Place;
+
+/** @param path of the suite; only one in TypeScript needs the loader. */
+async function readPlacesOf(path: string): Promise<OriginalPlace> {
+  if (!TYPESCRIPT.test(path)) return (place) => place;
+  const { createJiti } = await import("jiti");
+  return (place) => (TYPESCRIPT.test(place.file) ? originalPlace(place, createJiti) : place);
+}
+
+const TYPESCRIPT = /\.[cm]?ts$/;
+
+/** The places in a suite that has been loaded, for messages of the run. */
+export async function customSuiteOf(path: string): Promise<CustomSuite> {
+  const original = await readPlacesOf(path);
+  return {
+    placeOf(thrown) {
+      const place = thrownPlace(thrown, original);
+      return place === undefined ? undefined : placeText(place);
+    },
+    placeOfCheck: (id) => placeOfText(path, `"${id}"`),
+  };
+}
+
 /** The innermost place of a stack in the user's own code. */
-async function thrownPlace(error: unknown): Promise<Place | undefined> {
+function thrownPlace(error: unknown, original: OriginalPlace): Place | undefined {
   const stack = error instanceof Error ? (error.stack ?? "") : "";
   const marked = markedPlace(stack);
   if (marked !== undefined) return marked;
   for (const [, at = "", line, column] of stack.matchAll(FRAME)) {
     const file = pathOf(at);
     if (file.startsWith(OWN_CODE) || /[\\/]node_modules[\\/]/.test(file) || !existsSync(file)) continue;
-    const place = { file, line: Number(line), column: Number(column) };
-    return /\.[cm]?ts$/.test(file) ? await originalPlace(place) : place;
+    return original({ file, line: Number(line), column: Number(column) });
   }
   return undefined;
 }
@@ -88,9 +113,8 @@ function markedPlace(text: string): Place | undefined {
   return { file: pathOf(at), line: Number(line), column: indent.length + 1 };
 }
 
-/** The place in TypeScript of a place in what the loader made of it, which has the same lines and other columns. */
-async function originalPlace(place: Place): Promise<Place> {
-  const { createJiti } = await import("jiti");
+/** What the loader makes of TypeScript has the same lines and other columns. */
+function originalPlace(place: Place, createJiti: typeof import("jiti").createJiti): Place {
   const source = readFileSync(place.file, "utf8");
   const code = createJiti(import.meta.url, { sourceMaps: true }).transform({
     source,

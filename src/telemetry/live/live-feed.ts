@@ -17,6 +17,7 @@ export interface LivePhase {
   /** `null` while the phase is running. */
   readonly verdict: LoadVerdict | null;
   readonly message: string;
+  /** Of requests; `sent` includes those in flight. */
   readonly counts: RunningPhase["tally"]["total"];
   readonly inFlight: number;
   readonly connections: number;
@@ -211,6 +212,7 @@ function livePhase({ running, beganUs, ended }: WatchedPhase): LivePhase {
   const { run, name, totalS, tally, outcomes, sender } = running;
   const denials = new Map<string, number>();
   for (const { reason, count } of outcomes.close().denials) denials.set(reason, (denials.get(reason) ?? 0) + count);
+  const inFlight = ended === undefined ? sender.inFlight : 0;
   return {
     run,
     phase: name,
@@ -218,8 +220,9 @@ function livePhase({ running, beganUs, ended }: WatchedPhase): LivePhase {
     totalS: totalS ?? null,
     verdict: ended?.verdict ?? null,
     message: ended?.message ?? "",
-    counts: { ...tally.total },
-    inFlight: ended === undefined ? sender.inFlight : 0,
+    // The tally counts a request when it ends.
+    counts: { ...tally.total, sent: tally.total.sent + inFlight },
+    inFlight,
     connections: ended?.connections ?? sender.opened,
     denials: [...denials]
       .map(([reason, count]) => ({ reason, count }))

@@ -16,7 +16,9 @@ test("a run leaves its reports, and they are rendered again byte for byte", asyn
   expect(page?.includes("Its control request")).toBe(true);
   expect(page?.includes("Bearer $GAUNTLET_KEY_REVOKED")).toBe(true);
   const again = page?.match(/gauntlet conform --only[^<]*/g) ?? [];
-  expect(again[0]).toMatch(/^gauntlet conform --only 'auth\.revoked\[models\]' --mutation auth\.revoked-403 --seed 7$/);
+  expect(again[0]).toMatch(
+    /^gauntlet conform --only 'auth\.revoked\[models\]' --target embedded --mutation auth\.revoked-403 --seed 7$/,
+  );
   for (const name of WRITTEN) rmSync(join(run, name));
   const { code, stdout } = await gauntlet(["report", run], { TZ: "Pacific/Auckland", LANG: "de_DE.UTF-8" });
   expect(code).toBe(0);

@@ -1,5 +1,8 @@
 import { spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ROOT } from "../../../scripts/docs/generated-files.ts";
@@ -39,6 +42,53 @@ export default [
   check("flaky", ({ turn }, v) => v.must("BASE-3", turn % 2, 1), { run: async () => ({ turn: ++flips }) }),
 ];
 `;
+
+const MISTAKES = `import { absent, defineCheck } from "gateway-gauntlet";
+const common = {
+  title: "A check of a beginner",
+  covers: ["BASE-3", "BASE-5"],
+  explains: "Has one mistake.",
+  cost: { requests: 1 },
+  async run(t: any) {
+    return { r: await t.send() };
+  },
+} as const;
+const check = (id: any, judge: any, more: any = {}) => defineCheck({ ...common, id, judge, ...more } as any);
+export default [
+  check("acme.property", ({ r }, v) => v.must("BASE-3", r.code, 200, { in: r, at: "status" })),
+  check("acme.nowhere", ({ r }, v) => v.must("BASE-3", r.code, 200)),
+  check("acme.expected", ({ r }, v) => v.must("BASE-3", r.status, r.ok, { in: r, at: "status" })),
+  check("acme.uncovered", ({ r }, v) => v.must("CHAT-1", r.status, 200)),
+  check("acme.open", ({ r }, v) => v.must("BASE-5", r.status, 200)),
+  check("acme.judge", ({ r }: { r: { usage?: { total: number } } }, v) => {
+    r.usage!.total = 1;
+  }),
+  check("acme.run", () => {}, {
+    run: async (t: any) => (await t.send()).nothing.text,
+  }),
+  check("acme.async", async ({ r }, v) => v.must("BASE-3", r.status, 299)),
+  check("acme.header", ({ r }, v) => v.must("BASE-3", r.header("x-region"), "eu", { in: r, at: "X-Region" })),
+  check("acme.optional", ({ r }, v) => v.must("BASE-3", r.header("x-region"), absent)),
+];
+`;
+
+/** Lists its model and resets the connections of all other requests. */
+async function resettingGateway() {
+  const server = createServer((request, response) => {
+    if (request.method !== "GET") request.socket.destroy();
+    else response.setHeader("content-type", "application/json").end('{"object":"list","data":[{"id":"m"}]}');
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    port: (server.address() as AddressInfo).port,
+    [Symbol.asyncDispose]: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, "close");
+    },
+  };
+}
 
 describe("your own suites", () => {
   test("each of the nine statuses is produced, and rejudge agrees", async () => {
@@ -202,6 +252,96 @@ describe("your own suites", () => {
     writeFileSync(join(folder.path, "s.mjs"), 'import "./bad.mjs";\nexport default [];\n');
     const { code, stderr } = await gauntlet(["checks", "--suite", "s.mjs"], {}, folder.path);
     expect([code, stderr]).toEqual([2, expect.stringMatching(/the suite s\.mjs cannot be loaded: bad\.mjs:2:9: /)]);
+  });
+
+  test("a mistake in a check is an error of the suite, with its place, and never a failure of the gateway", async () => {
+    using folder = project();
+    writeFileSync(join(folder.path, "m.ts"), MISTAKES);
+    const { stdout, code } = await gauntlet(
+      ["conform", "acme", "--suite", "m.ts", "--target", "embedded", "--out", "r"],
+      {},
+      folder.path,
+    );
+    const { checks, causes } = JSON.parse(readFileSync(join(folder.path, "r", "run.json"), "utf8"));
+    const found = checks.map(({ id, status, message }: Record<string, string>) => [id, status, message]);
+    const suite = (place: string, text: string) => `error in your suite, m.ts:${place}: ${text}`;
+    const undefinedObserved = "the observed value of `must` is undefined";
+    expect(found).toEqual([
+      [
+        "acme.property",
+        "harness-error",
+        suite("13:42", `${undefinedObserved}, although status of the response is 200.`),
+      ],
+      [
+        "acme.nowhere",
+        "harness-error",
+        expect.stringContaining(suite("14:41", `${undefinedObserved}. If the gateway`)),
+      ],
+      [
+        "acme.expected",
+        "harness-error",
+        expect.stringContaining(suite("15:42", "the expected value of `must` is undefined")),
+      ],
+      [
+        "acme.uncovered",
+        "harness-error",
+        suite("16:43", '"CHAT-1" is not in the check\'s "covers". Add it to "covers".'),
+      ],
+      [
+        "acme.open",
+        "harness-error",
+        suite("17:38", "`must` accepts only MUST requirements, and BASE-5 is OPEN. Use `observe`."),
+      ],
+      ["acme.judge", "harness-error", suite("19:19", "Cannot set properties of undefined (setting 'total')")],
+      ["acme.run", "harness-error", suite("22:53", "Cannot read properties of undefined (reading 'text')")],
+      ["acme.async", "harness-error", expect.stringContaining(suite("24:9", "the judge is async."))],
+      // These are not mistakes: the header is missing, and may be.
+      ["acme.header", "fail", expect.stringContaining("X-Region")],
+      ["acme.optional", "pass", expect.anything()],
+    ]);
+    expect(causes).toHaveLength(1);
+    expect(stdout).not.toMatch(/internal error|got 200/);
+    expect(code).toBe(1);
+    const alone = await gauntlet(
+      ["conform", "--only", "acme.judge", "--suite", "m.ts", "--target", "embedded", "--out", "s"],
+      {},
+      folder.path,
+    );
+    expect([alone.code, alone.stdout]).toEqual([5, expect.stringContaining("exit code 5 (error in your suite)")]);
+    const again = await gauntlet(["rejudge", "r", "--suite", "m.ts", "--json"], {}, folder.path);
+    expect(JSON.parse(again.stdout).changed).toEqual([]);
+  });
+
+  test("a gateway that does not respond is not called a mistake of the suite", async () => {
+    using folder = project();
+    writeFileSync(join(folder.path, "m.ts"), MISTAKES);
+    await using resetting = await resettingGateway();
+    writeFileSync(
+      join(folder.path, "t.yaml"),
+      `baseUrl: http://127.0.0.1:${resetting.port}/v1\nkeys: { valid: env:K }\nmodels: { chat: m }\n`,
+    );
+    await gauntlet(
+      ["conform", "--only", "acme.nowhere", "--suite", "m.ts", "--target", "t.yaml", "--out", "r"],
+      { K: "sk-1234567890" },
+      folder.path,
+    );
+    const { checks } = JSON.parse(readFileSync(join(folder.path, "r", "run.json"), "utf8"));
+    expect(checks.map(({ status }: { status: string }) => status)).toEqual(["fail"]);
+  });
+
+  test("a function that throws while the run is planned is an error of the suite", async () => {
+    using folder = project();
+    writeFileSync(
+      join(folder.path, "s.mjs"),
+      NINE.replace("cost: { requests: 1 }", "cost: {\n    requests: (target) => target.nothing.rpm }"),
+    );
+    const { code, stderr } = await gauntlet(["conform", "--target", "embedded", "--suite", "s.mjs"], {}, folder.path);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(
+        /error in your suite, s\.mjs:11:42: `cost\.requests` of acme\.pass: Cannot read properties/,
+      ),
+    ]);
   });
 
   test("without the package, the message says how to get it", async () => {
