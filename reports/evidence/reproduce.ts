@@ -49,7 +49,7 @@ function clientAgain(record: RunRecord, id: string): string {
 }
 
 /** Mutations and variants of the embedded gateway, without which the run would not be reproduced. */
-function embeddedSwitches(record: RunRecord): string[] {
+export function embeddedSwitches(record: RunRecord): string[] {
   const configuration = record.configuration.value;
   if (record.target.source !== "embedded" || typeof configuration !== "object" || configuration === null) return [];
   const named = configuration as Record<string, unknown>;

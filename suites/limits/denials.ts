@@ -27,7 +27,7 @@ export function limitDenials(unnamed: LimitName) {
   return { isConcurrency, isRate };
 }
 
-/** Anything that was neither answered with a 2xx nor a concurrency denial: a rate denial, whatever status the gateway uses. */
+/** Anything that got neither a 2xx nor a concurrency denial: a rate denial, whatever status the gateway uses. */
 export function isRefused(response: Response): boolean {
   const { outcome } = observationOf(response);
   const is2xx = isServed(response) || outcome === "invalid";
