@@ -12,7 +12,7 @@ export interface Times {
   readonly status?: number;
   readonly reason?: string;
   readonly ownLagMs?: number;
-  /** Default: an empty object. */
+  /** Default: a reply, or an empty object if the status is no success. */
   readonly text?: string;
   /** On the wall clock. */
   readonly startedAtMs?: number;
@@ -32,6 +32,18 @@ export interface Times {
 
 let count = 0;
 
+function replyOf(endpoint: Times["endpoint"], mode: Times["mode"]): string {
+  if (endpoint === "models") return "{}";
+  const chat = (part: string, more: object) => ({ choices: [{ index: 0, [part]: { content: "ok" }, ...more }] });
+  if (mode === "streaming" && endpoint === "chat")
+    return `data: ${JSON.stringify(chat("delta", { finish_reason: "stop" }))}\n\ndata: [DONE]\n\n`;
+  return JSON.stringify(
+    endpoint === "messages"
+      ? { type: "message", role: "assistant", content: [{ type: "text", text: "ok" }], stop_reason: "end_turn" }
+      : chat("message", { finish_reason: "stop" }),
+  );
+}
+
 /** A response that arrived completely at one moment. */
 export function seen({
   sentMs,
@@ -40,7 +52,6 @@ export function seen({
   status = 200,
   reason,
   ownLagMs = 0,
-  text = "{}",
   startedAtMs = 0,
   endpoint = "chat",
   mode = "non-streaming",
@@ -49,6 +60,7 @@ export function seen({
   nonce,
   isCut = false,
   hasResponse = true,
+  text = status === 200 ? replyOf(endpoint, mode) : "{}",
 }: Times): Response {
   const [sentUs, endUs] = [sentMs * 1_000, endMs * 1_000];
   return new Response(

@@ -114,7 +114,7 @@ test("a run in which no model was served does not show that models stay served",
   const refused = [at(0, { status: 500 }), at(10, { status: 500 })];
   const listed = at(20, { endpoint: "models", text: '{"data":[]}' });
   expect(judged("robustness.keeps-serving", [...refused, listed])).toMatchObject({ status: "inconclusive" });
-  const garbage = [at(0), at(10, { text: "<html>hello</html>" })];
+  const garbage = [at(0, { text: "{}" }), at(10, { text: "<html>hello</html>" })];
   expect(judged("robustness.keeps-serving", [...garbage, listed])).toMatchObject({ status: "inconclusive" });
   const text = JSON.stringify({ choices: [{ message: { content: "hello" } }] });
   expect(judged("robustness.keeps-serving", [at(0, { text }), listed])).toMatchObject({ status: "pass" });
