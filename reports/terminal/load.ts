@@ -1,6 +1,7 @@
 import { formatCount, formatNumber, groupBy } from "../../src/core/index.ts";
 import {
   type CheckResult,
+  checkOfEvents,
   checkOfPhase,
   checkOfThresholds,
   checksOfRun,
@@ -11,6 +12,7 @@ import {
   type RunRecord,
 } from "../../src/record/index.ts";
 import { oneLine } from "../clean-text.ts";
+import { executionText, figureTexts } from "../figures/event-figures.ts";
 import { latencyLines } from "../figures/latency-table.ts";
 import { startedLoads } from "../figures/started-loads.ts";
 import { amountText, droppedSeries, failedScrapes, slopeText } from "../figures/watched-figures.ts";
@@ -44,7 +46,10 @@ function renderRun(run: LoadRun, checks: readonly CheckResult[], colors: Colors)
   for (const phase of run.phases) lines.push(...invalidLines(phase, run.phases.length > 1));
   const thresholds = checkOfThresholds(checks, run);
   lines.push(...thresholdLines(thresholds?.findings ?? [], colors));
-  for (const check of checks) if (check !== thresholds) lines.push(...problemsOf(run, check, colors));
+  const events = checkOfEvents(checks, run);
+  lines.push(...eventLines(run, events?.findings ?? [], colors));
+  for (const check of checks)
+    if (check !== thresholds && check !== events) lines.push(...problemsOf(run, check, colors));
   if (retryAfter !== null && retryAfter.tested > 0) lines.push(`  Retry-After: ${waitsText(retryAfter)}`);
   for (const { sessions } of run.phases) if (sessions !== undefined) lines.push(...sessionLines(sessions));
   const { scheduleLagMs: lag, loopDelayMs: loop } = generator;
@@ -129,6 +134,15 @@ function thresholdLines(findings: readonly Finding[], colors: Colors): string[] 
   return findings.map(
     (finding) => `  ${marks[finding.outcome]} ${oneLine(`${finding.name}: ${describeFacts(finding)}`)}`,
   );
+}
+
+/** What was done to the gateway, what its clients noticed, and each expectation. */
+function eventLines({ events = [] }: LoadRun, findings: readonly Finding[], colors: Colors): string[] {
+  const lines = events.flatMap((event) => [
+    `  event ${oneLine(event.name)} at ${event.atS.toFixed(1)} s: ${oneLine(executionText(event))}`,
+    ...figureTexts(event).map((text) => `    ${oneLine(text)}`),
+  ]);
+  return [...lines, ...thresholdLines(findings, colors)];
 }
 
 /** Lines for the violated and undecided findings of a check; equal lines are merged. */

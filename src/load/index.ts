@@ -7,6 +7,9 @@ export { analyseLimits, defaultLimitsPlan, type LimitsAnalysis } from "./analysi
 export { type DurationOf, type Sizing, sizeWorkload } from "./analysis/size/size-workload.ts";
 export { assertDecidableByTotals, endIfCrossed, withThresholds } from "./analysis/thresholds.ts";
 export { calibrate, problemsOf } from "./calibration/calibrate.ts";
+export type { EventNotice } from "./events/event-runner.ts";
+export { withEvents } from "./events/judge-events.ts";
+export { assertNoEvents, describeEventAction, eventSecrets } from "./events/permitted-events.ts";
 export { judgeExternal } from "./external/judge-external.ts";
 export type { LoadPlan } from "./external/phase-plan.ts";
 export { planTier } from "./external/plan-tier.ts";

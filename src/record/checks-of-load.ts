@@ -16,6 +16,7 @@ export function checksOfLoad(load: JudgedLoad | undefined): CheckResult[] {
   return (load?.runs ?? []).flatMap((run) => [
     judgedRun(run),
     ...judgedThresholds(run),
+    ...judgedEvents(run),
     ...run.phases.flatMap((phase) => [
       judgedPhase(run, phase),
       ...phase.invariants.map((result) => ({ ...result, id: `${phaseCheckId(run, phase)}.${result.id}` })),
@@ -40,7 +41,15 @@ export function checksOfUnsent(names: readonly string[], why: string): CheckResu
 export function figuresOfLoad(load: JudgedLoad): LoadSection {
   return {
     runs: load.runs.map(
-      ({ verdict: _verdict, reasons: _reasons, thresholds: _thresholds, endedBy: _endedBy, phases, ...run }) => ({
+      ({
+        verdict: _verdict,
+        reasons: _reasons,
+        thresholds: _thresholds,
+        disturbance: _disturbance,
+        endedBy: _endedBy,
+        phases,
+        ...run
+      }) => ({
         ...run,
         phases: phases.map(
           ({ verdict: _of, message: _message, findings: _findings, invariants: _invariants, ...phase }) => phase,
@@ -112,6 +121,30 @@ function judgedThresholds(run: JudgedRun): CheckResult[] {
       id: thresholdsCheckId(run),
       check: "load.thresholds",
       title: "The thresholds of the workload are met",
+      axes: { run: run.name },
+      durationMs: 0,
+    },
+  ];
+}
+
+/** `load.rolling-restart.events`. */
+const eventsCheckId = (run: Named): string => `${runCheckId(run)}.events`;
+
+/** The check of a run's events; `undefined` if its workload has none. */
+export function checkOfEvents(checks: readonly CheckResult[], run: Named): CheckResult | undefined {
+  const id = eventsCheckId(run);
+  return checks.find((check) => check.id === id);
+}
+
+function judgedEvents(run: JudgedRun): CheckResult[] {
+  if (run.disturbance === undefined) return [];
+  return [
+    {
+      ...FRAME,
+      ...run.disturbance,
+      id: eventsCheckId(run),
+      check: "load.events",
+      title: "The gateway withstands the events of the workload",
       axes: { run: run.name },
       durationMs: 0,
     },

@@ -9,6 +9,7 @@ export {
   type Waiver,
 } from "./check-result.ts";
 export {
+  checkOfEvents,
   checkOfPhase,
   checkOfThresholds,
   checksOfLoad,
@@ -42,6 +43,7 @@ export {
 export type { EndingThreshold, JudgedLoad, JudgedRun, LoadReason } from "./judged-load.ts";
 export { RECORD_VERSION, type RunRecord, type RunVerdict, runRecordJsonSchema, runRecordSchema } from "./run-record.ts";
 export type { CheckChange, ComparedMetric, Comparison } from "./sections/comparison-section.ts";
+export type { EventExecution, EventFigures, LoadEvent } from "./sections/event-section.ts";
 export {
   generatorSchema,
   type JudgedPhase,

@@ -9,6 +9,8 @@ export interface JudgedRun extends Omit<LoadRun, "phases"> {
   readonly reasons: readonly LoadReason[];
   /** The result of the workload's thresholds, if it has any. */
   readonly thresholds?: Pick<CheckResult, "status" | "message" | "reason" | "findings">;
+  /** The result of the workload's events, if it has any. */
+  readonly disturbance?: Pick<CheckResult, "status" | "message" | "reason" | "findings">;
   /** The threshold that ended the load early, if one did. */
   readonly endedBy?: EndingThreshold;
 }

@@ -1,4 +1,12 @@
 export type { ScriptInput, UpstreamRequest } from "../upstream/index.ts";
+export {
+  ACTION_KINDS,
+  type Action,
+  actionSchema,
+  actionShape,
+  describeAction,
+  resolveAction,
+} from "./file/action.ts";
 export { messageProblem } from "./file/denial-message.ts";
 export { STATES, type State } from "./file/fixture-names.ts";
 export { loadTarget, parseTarget } from "./file/load-target.ts";

@@ -1,4 +1,5 @@
 import type { Dialect } from "../dialects/index.ts";
+import type { Action } from "./file/action.ts";
 import type { TargetFile } from "./file/schema.ts";
 import type { Tier } from "./file/tiers.ts";
 import type { TokenLimits } from "./file/token-limits.ts";
@@ -77,6 +78,8 @@ export interface Target {
   readonly requirementSet: number | undefined;
   readonly budget: { readonly requests: number; readonly outputTokens: number };
   readonly authorized: boolean;
+  /** What events of a workload may do, by name. */
+  readonly disturb: Readonly<Record<string, Action>>;
   /** HTTP version for load: 1.1, 2, or negotiated by the TLS handshake. */
   readonly http: 1 | 2 | "offered";
   /** For the cost estimate of a plan. */

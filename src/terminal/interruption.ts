@@ -21,6 +21,8 @@ export function watchInterruption(onSignal: (folder: string | undefined) => void
   let by: EndingSignal | undefined;
   let atMs: number | undefined;
   let folder: string | undefined;
+  let end: EndDeadline | undefined;
+  let extendedByMs = 0;
   const stop = (signal: EndingSignal) => {
     if (by !== undefined) {
       second.abort();
@@ -30,7 +32,7 @@ export function watchInterruption(onSignal: (folder: string | undefined) => void
     }
     by = signal;
     atMs = performance.now();
-    endInTime(signal, folder);
+    end = new EndDeadline(signal, folder);
     onSignal(folder);
     setTimeout(() => second.abort(), IN_FLIGHT_MS).unref();
     first.abort();
@@ -42,6 +44,10 @@ export function watchInterruption(onSignal: (folder: string | undefined) => void
     now: second.signal,
     by: () => by,
     sinceMs: () => (atMs === undefined ? 0 : performance.now() - atMs),
+    extendEnd: (byMs) => {
+      extendedByMs = Math.max(extendedByMs, byMs);
+      end?.extend(extendedByMs);
+    },
     recordedIn: (path) => {
       folder = path;
     },
@@ -63,41 +69,71 @@ const KILL_MS = 2_500;
 
 /** Kills the process from another thread, which is the only way while the event loop is blocked. */
 const KILLER = `
-const { workerData } = require("node:worker_threads");
-setTimeout(() => {
+const { parentPort, workerData } = require("node:worker_threads");
+const kill = () => {
   try { require("node:fs").writeSync(2, workerData.text); } catch {}
   process.kill(process.pid, "SIGKILL");
-}, workerData.afterMs);
+};
+let timer = setTimeout(kill, workerData.afterMs);
+parentPort.on("message", (afterMs) => {
+  clearTimeout(timer);
+  timer = setTimeout(kill, afterMs);
+});
 `;
 
 /**
  * Bounds the time from a signal to the end of the process. Journal and exchanges are written line by line, so that `gauntlet
  * report` can report whatever was recorded by then.
- *
- * @param by the signal that was received.
- * @param folder in which the run is recorded; `undefined` if nothing is.
  */
-function endInTime(by: EndingSignal, folder: string | undefined): void {
-  const message = `ended ${EXIT_MS / 1_000} s after ${by}, before everything was written`;
-  const hint = folder === undefined ? null : `\`gauntlet report ${folder}\` renders what was recorded until then.`;
-  const text = `gauntlet: ${message}\n${hint === null ? "" : `  ${hint}\n`}`;
-  const exit = () => {
+class EndDeadline {
+  readonly #atMs = performance.now();
+  readonly #by: EndingSignal;
+  readonly #folder: string | undefined;
+  #timer: NodeJS.Timeout;
+  #killer: Worker | undefined;
+
+  /**
+   * @param by the signal that was received.
+   * @param folder in which the run is recorded; `undefined` if nothing is.
+   */
+  constructor(by: EndingSignal, folder: string | undefined) {
+    this.#by = by;
+    this.#folder = folder;
+    this.#timer = setTimeout(() => this.#exit(EXIT_MS), EXIT_MS).unref();
     try {
-      if (wantsJson(process.argv)) writeErrorNow({ code: "INTERRUPTED", message, hint }, exitCodeOf(by));
+      const workerData = { text: this.#texts(KILL_MS).text, afterMs: KILL_MS };
+      this.#killer = new Worker(KILLER, { eval: true, execArgv: [], env: {}, workerData });
+      this.#killer.on("error", () => undefined);
+      this.#killer.unref();
+    } catch {
+      // No thread, for example if memory is short: the timer remains.
+    }
+  }
+
+  /** The process may end this much later than without the call, ms. */
+  extend(byMs: number): void {
+    const spentMs = performance.now() - this.#atMs;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#exit(EXIT_MS + byMs), EXIT_MS + byMs - spentMs).unref();
+    this.#killer?.postMessage(KILL_MS + byMs - spentMs);
+  }
+
+  #texts(afterMs: number) {
+    const message = `ended ${(afterMs / 1_000).toFixed(1)} s after ${this.#by}, before everything was written`;
+    const hint =
+      this.#folder === undefined ? null : `\`gauntlet report ${this.#folder}\` renders what was recorded until then.`;
+    return { message, hint, text: `gauntlet: ${message}\n${hint === null ? "" : `  ${hint}\n`}` };
+  }
+
+  #exit(afterMs: number): void {
+    const { message, hint, text } = this.#texts(afterMs);
+    try {
+      if (wantsJson(process.argv)) writeErrorNow({ code: "INTERRUPTED", message, hint }, exitCodeOf(this.#by));
       writeSync(2, text);
     } catch {
       // Nobody reads the stream; the exit code still reports it.
     }
-    process.exit(exitCodeOf(by));
-  };
-  setTimeout(exit, EXIT_MS).unref();
-  try {
-    const workerData = { text, afterMs: KILL_MS };
-    const killer = new Worker(KILLER, { eval: true, execArgv: [], env: {}, workerData });
-    killer.on("error", () => undefined);
-    killer.unref();
-  } catch {
-    // No thread, for example if memory is short: the timer remains.
+    process.exit(exitCodeOf(this.#by));
   }
 }
 

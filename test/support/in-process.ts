@@ -30,6 +30,7 @@ export async function inProcess(run: (control: RunControl) => Promise<Outcome>):
       sinceMs: () => 0,
       recordedIn: () => undefined,
       stop: () => undefined,
+      extendEnd: () => undefined,
     },
     onProgress: (event) => {
       if (event.kind === "notice") notices.push(event.text);

@@ -7,6 +7,7 @@ import { assertEnoughPairs, compareLive, compareStored } from "../../compare/ind
 import { didYouMeanPath, EXIT, type ExitCode, UsageError } from "../../core/index.ts";
 import { Redactor } from "../../http/recorder/index.ts";
 import {
+  assertNoEvents,
   DEFAULT_ALLOW,
   type LoadProgress,
   loadWorkload,
@@ -194,7 +195,11 @@ const MAX_WARMUP_S = 1;
 
 function workloadOf({ workload, rate, blockS }: CompareOptions, target: Target): Workload {
   const { limits } = target;
-  if (workload !== undefined) return servedWorkload(loadWorkload(workload), target);
+  if (workload !== undefined) {
+    const served = servedWorkload(loadWorkload(workload), target);
+    assertNoEvents(served, "a comparison sends short blocks of the load");
+    return served;
+  }
   const ratePerS = rate ?? Math.min(MAX_PER_S, limits === undefined ? MAX_PER_S : (limits.rpm / 60) * SHARE_OF_LIMIT);
   const warmupS = Math.min(MAX_WARMUP_S, blockS / 4);
   return {

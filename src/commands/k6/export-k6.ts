@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { EXIT, InternalError, UsageError } from "../../core/index.ts";
 import { CONFIG_MAP_BYTES, findK6, K6_VERSION, k6Once, manifests, resourceName } from "../../engines/index.ts";
 import { Redactor } from "../../http/recorder/index.ts";
-import { servedWorkload } from "../../load/index.ts";
+import { assertNoEvents, servedWorkload } from "../../load/index.ts";
 import type { OnProgress, Outcome } from "../../run/control/index.ts";
 import { permitFor, planOfLoads } from "../../run/control/index.ts";
 import { KEY_VARIABLES, planForK6, scriptFolder } from "../../run/loads/index.ts";
@@ -36,6 +36,7 @@ export async function exportK6(options: ExportOptions, onProgress: OnProgress): 
   const { signal } = new AbortController();
   await using opened = await openTarget({ target: options.target }, { signal, onProgress });
   const workload = servedWorkload(named, opened.target);
+  assertNoEvents(workload, "k6 does not execute them");
   const length = options.brief ? "brief" : "thorough";
   const permit = permitFor(opened.target, planOfLoads(opened.target, [workload], length), "load");
   const target = await loadTargetOf(permit, [workload]);

@@ -4,7 +4,7 @@ import { stringify } from "yaml";
 import { EXIT, isObject, type JsonObject, member, UsageError, VERSION } from "../../core/index.ts";
 import { CONFIG_MAP_BYTES, type GeneratorCost, resourceName, sizeInstance } from "../../engines/index.ts";
 import { Redactor } from "../../http/recorder/index.ts";
-import { servedWorkload, type Workload } from "../../load/index.ts";
+import { assertNoEvents, servedWorkload, type Workload } from "../../load/index.ts";
 import { type OnProgress, type Outcome, permitFor, planOfLoads } from "../../run/control/index.ts";
 import { assertShared, assertUrl, parseStart, sharedSeed } from "../../run/loads/index.ts";
 import { findWorkload, openTarget } from "../../run/open/index.ts";
@@ -51,6 +51,7 @@ export async function exportK8s(options: K8sExportOptions, onProgress: OnProgres
   if (member(target.configuration, "baseUrl") === undefined)
     throw new UsageError("pods cannot reach the embedded gateway", { hint: "Name a target file with --target." });
   const workload = servedWorkload(named, target);
+  assertNoEvents(workload, "pods send shares of the load");
   const { plan: cost } = permitFor(target, planOfLoads(target, [workload], "thorough"), "load");
   const { inFlight = 1 } = cost;
   // A closed loop has no rate: replies of one second are assumed.

@@ -3,8 +3,10 @@ import { Redactor } from "../../http/recorder/index.ts";
 import {
   assertDecidableByTotals,
   assertMeasurable,
+  assertNoEvents,
   assertReachable,
   boundedBy,
+  eventSecrets,
   parseUntil,
   type Sample,
   type ShardFile,
@@ -82,7 +84,11 @@ export async function load(options: LoadOptions, control: RunControl): Promise<O
   const shard = requested && only && (await openShard(requested, { workload: only, target, control }));
   const seed = options.seed ?? (shard && only ? sharedSeed(only) : startedAt.getTime() % 0x7fffffff);
   using folder = openFolder(options.out, startedAt, target, interruption);
-  const redactor = new Redactor([...allKeys(target).map((key) => key.secret()), ...(targetWatch?.secrets ?? [])]);
+  const redactor = new Redactor([
+    ...allKeys(target).map((key) => key.secret()),
+    ...(targetWatch?.secrets ?? []),
+    ...eventSecrets(workloads),
+  ]);
   const given = argumentsOf(options);
   journalStart(
     folder,
@@ -107,6 +113,7 @@ export async function load(options: LoadOptions, control: RunControl): Promise<O
     shard: handedOver?.part,
     stop: interruption.signal,
     abort: interruption.now,
+    extendEnd: interruption.extendEnd,
     ...evidence,
     ...watch?.listeners(evidence),
   });
@@ -160,6 +167,8 @@ async function readOptions(options: LoadOptions, onProgress: OnProgress) {
   checkWorkers(options, named, onProgress);
   checkWatched(options, named);
   checkThresholds(options, named);
+  if (options.shard !== undefined)
+    for (const workload of named) assertNoEvents(workload, "--shard sends one share of the load");
   return { until, named, k6, requested: shardRequest(options, named), policy: await policyOf(options) };
 }
 
@@ -222,6 +231,8 @@ function withEngine(workload: Workload, engine: string | undefined): Workload {
   if (engine === undefined || engine === workload.engine) return workload;
   if (engine !== "native" && engine !== "autocannon" && engine !== "k6")
     throw new UsageError(`unknown engine "${engine}"`, { hint: "native, autocannon or k6." });
+  if (engine !== "native")
+    assertNoEvents(workload, `${engine} does not record what happens to the requests of each second`);
   return { ...workload, engine };
 }
 

@@ -5,7 +5,7 @@ import { withoutTiming } from "./phase-record.ts";
 
 export interface RunParts
   extends Pick<JudgedRun, "name" | "kind" | "engine" | "durationS" | "retryAfter" | "generator">,
-    Partial<Pick<JudgedRun, "length" | "protocol" | "tokenizer" | "instances" | "endedBy">> {
+    Partial<Pick<JudgedRun, "length" | "protocol" | "tokenizer" | "instances" | "endedBy" | "events">> {
   readonly phases: readonly JudgedPhase[];
   /** Limits of a tier run; `null` for plain load. */
   readonly limits: Limits | null;

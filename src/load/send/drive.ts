@@ -22,6 +22,8 @@ export interface DriveOptions {
   readonly prepared: (index: number) => PreparedRequest;
   readonly reason: ReadReason;
   readonly onRequest?: OnRequest | undefined;
+  /** Reports a measured arrival that could not be sent, by its due time on the clock of `nowUs`. */
+  readonly onDropped?: ((dueUs: number) => void) | undefined;
   /** Decides what happens to denied requests; a retry is a new request and counted as one. */
   readonly retries?: RetryTally | undefined;
   /** Name of the phase, for the samples of denials. */
@@ -74,7 +76,7 @@ export function drive(options: DriveOptions): Promise<Driven> {
 
 /** Counts one request in a tally, notifies the caller, and schedules retries. */
 function counting(
-  { sender, reason, onRequest, retries, signal, guard, name = "" }: DriveOptions,
+  { sender, reason, onRequest, onDropped, retries, signal, guard, name = "" }: DriveOptions,
   tally: Tally,
   settled: () => void,
 ) {
@@ -99,14 +101,20 @@ function counting(
       };
       setTimeout(retry, again.waitMs);
     });
-    if (!sent) tally.dropped(dueUs);
+    if (!sent) drop(dueUs);
     return sent;
   };
   const drop = (dueUs: number): void => {
-    tally.offered(dueUs);
     tally.dropped(dueUs);
+    onDropped?.(dueUs);
   };
-  return { send, drop };
+  return {
+    send,
+    drop: (dueUs: number): void => {
+      tally.offered(dueUs);
+      drop(dueUs);
+    },
+  };
 }
 
 function driveOpen(options: DriveOptions, arrivals: Arrivals): Promise<Driven> {
@@ -127,7 +135,11 @@ function driveOpen(options: DriveOptions, arrivals: Arrivals): Promise<Driven> {
       if (over && outstanding === 0) finish();
     };
     const measured = counting(options, tally, settled);
-    const unmeasured = counting({ ...options, onRequest: undefined, retries: undefined }, warmup, settled);
+    const unmeasured = counting(
+      { ...options, onRequest: undefined, onDropped: undefined, retries: undefined },
+      warmup,
+      settled,
+    );
     const finish = () => resolve({ startUs: measuredFromUs, endUs: nowUs() });
     const launch = (ordinal: number, request: PreparedRequest, dueUs: number) => {
       const into = dueUs < measuredFromUs ? unmeasured : measured;
@@ -228,7 +240,11 @@ function driveClosed(
     const timers: NodeJS.Timeout[] = [];
     const settled = () => undefined;
     const measured = counting(options, tally, settled);
-    const unmeasured = counting({ ...options, onRequest: undefined, retries: undefined }, warmup, settled);
+    const unmeasured = counting(
+      { ...options, onRequest: undefined, onDropped: undefined, retries: undefined },
+      warmup,
+      settled,
+    );
     const finish = () => resolve({ startUs: measuredFromUs, endUs: nowUs() });
     const next = () => {
       const now = nowUs();

@@ -6,6 +6,9 @@ import { allKeys, type Key, type Target } from "../../target/index.ts";
 import { endedByThreshold, judgeStop, judgeTotals, TOTALS_QUESTIONS } from "../analysis/judge-totals.ts";
 import { judgeLoneWaits } from "../analysis/judge-waits.ts";
 import { watchThresholds } from "../analysis/thresholds.ts";
+import type { WorkloadEvent } from "../events/event.ts";
+import { type EventNotice, EventRunner, type EventRunnerOptions, type ExecutedEvent } from "../events/event-runner.ts";
+import { recordEvents, withoutJudged } from "../events/record-events.ts";
 import { DEFAULT_BOUNDS } from "../measure/generator-health.ts";
 import { phaseRecord } from "../measure/phase-record.ts";
 import { type LoadProgress, ProgressMeter, type RunningPhase } from "../measure/progress.ts";
@@ -37,6 +40,10 @@ export interface LoadContext
   readonly onGauge?: ((inFlight: () => number) => void) | undefined;
   /** Ends a plain workload as soon as this is known; only when sent from this thread. */
   readonly until?: Until | undefined;
+  /** Called at the start and the end of what events of the workload do. */
+  readonly onEvent?: ((notice: EventNotice) => void) | undefined;
+  /** Lets the process run for this much longer after a signal, until the events are undone; ms. */
+  readonly extendEnd?: ((byMs: number) => void) | undefined;
   /** Number of threads that share a plain workload; 0 or absent: sent from this thread, as are all tier runs. */
   readonly workers?: number;
   /** If several processes send a plain workload: the share of this one. */
@@ -65,6 +72,8 @@ export interface RanLoad {
 const REPORT_MS = 500;
 /** A share of a schedule may start as late as a generator may be. */
 const LATE_MS = DEFAULT_BOUNDS.scheduleLagP99Ms;
+/** Time from the plan of the events to the first request, µs. */
+const LEAD_US = 10_000;
 /** Interval for checking whether the quantile that the load is for is known, ms. */
 const LOOK_MS = 1_000;
 
@@ -96,8 +105,22 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
   const onSpent = (what: Allowance) => {
     spent = what;
   };
-  const share = await send(workload, arrivals, { ...sending, onSpent }, { originUs, originMs, totalS }, report);
+  let events: EventRunner | undefined;
+  const onBegin =
+    workload.events &&
+    ((startUs: number) => {
+      events = eventRunner(workload.events ?? [], { ...context, originUs, startUs });
+    });
+  let share: Share;
+  let executed: readonly ExecutedEvent[] | undefined;
+  try {
+    share = await send(workload, arrivals, { ...sending, onSpent, onBegin }, { originUs, originMs, totalS }, report);
+  } finally {
+    // Whatever ended the load: what was done to the gateway is undone.
+    executed = await events?.end();
+  }
   const ran = recordShare(share, {
+    executed,
     workload,
     keys: keys.map(({ name }) => name),
     originUs,
@@ -108,13 +131,33 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
   return shard === undefined ? ran : { ...ran, run: { ...ran.run, shard: { index: shard.index + 1, of: shard.of } } };
 }
 
+function eventRunner(
+  events: readonly WorkloadEvent[],
+  {
+    originUs,
+    startUs,
+    stop,
+    redactor,
+    onEvent,
+    extendEnd,
+  }: LoadContext & Pick<EventRunnerOptions, "originUs" | "startUs">,
+): EventRunner {
+  const redact = (text: string) => redactor.redact(text).text;
+  return new EventRunner({
+    ...{ events, originUs, startUs, stop, redact, extendEnd },
+    onNotice: (notice) => onEvent?.(notice),
+  });
+}
+
 /** Workers count only measured requests. With a warm-up, the planned number is assumed. */
 function spentByWorkers({ tally }: Share, { warmupS }: Workload, planned: number): Allowance {
   return { requests: warmupS > 0 ? planned : tally.total.sent, outputTokens: tally.outputTokens };
 }
 
 export interface ShareFacts {
-  readonly workload: Pick<Workload, "name" | "written" | "allow" | "namesTokens">;
+  readonly workload: Pick<Workload, "name" | "written" | "allow" | "namesTokens"> & Partial<Pick<Workload, "arrivals">>;
+  /** What was done to the gateway meanwhile. */
+  readonly executed?: readonly ExecutedEvent[] | undefined;
   /** Names of the keys. */
   readonly keys: readonly string[];
   /** Start of the run on the clock of the share, µs, and the wall clock at that time, Unix epoch milliseconds. */
@@ -130,12 +173,21 @@ export interface ShareFacts {
 /** Judges the counts of a plain workload and creates the record of its run. */
 export function recordShare(
   share: Share,
-  { workload, keys, originUs, originMs, instances, missing, until }: ShareFacts,
+  { workload, keys, originUs, originMs, instances, missing, until, executed }: ShareFacts,
 ): RanLoad {
   const { tally, outcomes, sessions, peakInFlight, connections, generator, startUs, endUs } = share;
+  const disturbed =
+    executed &&
+    recordEvents({
+      executed,
+      counts: share.events?.store() ?? [],
+      startS: (startUs - originUs) / 1_000_000,
+      isClosed: workload.arrivals?.kind === "closed",
+    });
+  const totals = { ...tally.total, ...outcomes.close(), lastFailure: share.lastFailure };
   const findings = [
     ...judgeStop(share.stop),
-    ...judgeTotals(workload, { ...tally.total, ...outcomes.close(), lastFailure: share.lastFailure }),
+    ...judgeTotals(workload, disturbed === undefined ? totals : withoutJudged(totals, disturbed.judged)),
     ...judgeLoneWaits(share.retries.alone),
     ...(until === undefined ? [] : [until.judge(tally)]),
   ];
@@ -166,6 +218,7 @@ export function recordShare(
       generator,
       missing: missing ?? [],
       ...(instances === undefined ? {} : { instances: [...instances] }),
+      ...(disturbed === undefined ? {} : { events: disturbed.events }),
       ...endedByThreshold(share.stop),
     }),
     histograms: tally.histograms(workload.name, originMs, endMs),
@@ -181,7 +234,12 @@ function workersOf(requested: number, workload: Workload, arrivals: Arrivals): n
 async function send(
   workload: Workload,
   arrivals: Arrivals,
-  context: LoadContext & Pick<ShareOptions, "onSpent"> & { readonly known?: UntilKnown },
+  context: LoadContext &
+    Pick<ShareOptions, "onSpent"> & {
+      readonly known?: UntilKnown;
+      /** Called with the start of the measurement, on the clock of `nowUs`, if anything has to happen from then on. */
+      readonly onBegin: ((startUs: number) => void) | undefined;
+    },
   origin: { readonly originUs: number; readonly originMs: number; readonly totalS: number | undefined },
   report: (counted: Parameters<ProgressMeter["read"]>[0], inFlight: number) => void,
 ): Promise<Share> {
@@ -225,6 +283,11 @@ async function send(
       const elapsedS = () => Math.max(0, nowUs() - running.tally.startUs) / 1_000_000;
       watching = watchThresholds(workload.thresholds, { ...running, guard, name, elapsedS });
       if (context.known !== undefined) looking = setInterval(() => context.known?.look(running.tally), LOOK_MS);
+      if (context.onBegin !== undefined) {
+        const beginUs = nowUs() + LEAD_US;
+        context.onBegin(beginUs + workload.warmupS * 1_000_000);
+        return Promise.resolve(beginUs);
+      }
       if (shard === undefined) return undefined;
       lateMs = Math.max(0, nowUs() - shard.startUs) / 1_000;
       return Promise.resolve(shard.startUs);

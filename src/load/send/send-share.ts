@@ -4,6 +4,7 @@ import type { InFlightGauge } from "../../http/load-client/index.ts";
 import { nowUs, Sender } from "../../http/load-client/index.ts";
 import type { Redactor } from "../../http/recorder/index.ts";
 import type { JudgedRun, LoadGenerator } from "../../record/index.ts";
+import { EventTally } from "../events/event-tally.ts";
 import { GeneratorHealth } from "../measure/generator-health.ts";
 import { OutcomeCounts } from "../measure/phase-record.ts";
 import { RetryTally } from "../measure/retry-tally.ts";
@@ -75,6 +76,8 @@ export interface Share {
   readonly lastFailure: string | undefined;
   /** If arrivals are sessions: how many started, and how many completed their last turn. */
   readonly sessions?: { readonly started: number; readonly completed: number } | undefined;
+  /** Requests by their time relative to the events of the workload, if it has any. */
+  readonly events?: EventTally | undefined;
   /** Why sending stopped, if the schedule was not completed. */
   readonly stop: LoadStop | undefined;
 }
@@ -174,6 +177,7 @@ export async function sendShare(arrivals: Arrivals, options: ShareOptions): Prom
   const guard = guardOf(options);
   const spans = spansOf(arrivals, options);
   const retries = new RetryTally(workload.retryAfter, seed + part.index, part.of === 1);
+  const events = workload.events && new EventTally(workload.events.map(({ atS }) => atS));
   const { prepared, sessions } = requestsOf(arrivals, options, spans);
   const beginUs = await ready?.({ tally, outcomes, sender }, guard);
   const readyUs = nowUs();
@@ -194,7 +198,9 @@ export async function sendShare(arrivals: Arrivals, options: ShareOptions): Prom
     onRequest: (exchange, result) => {
       outcomes.add(exchange, result, sampler.offer(`${workload.name}/${workload.name}`, exchange, result));
       spans?.ended(exchange, result, workload.name);
+      events?.ended(exchange, result, tally.startUs);
     },
+    onDropped: events && ((dueUs) => events.dropped(dueUs - tally.startUs)),
   });
   await sampler.settle();
   options.onSpent?.({ requests: guard.sent, outputTokens: guard.outputTokens });
@@ -210,11 +216,20 @@ export async function sendShare(arrivals: Arrivals, options: ShareOptions): Prom
     protocol: sender.protocol,
     lastFailure: sender.lastFailure,
     stop: guard.stop,
+    events,
     sessions: sessions && { started: sessions.started, completed: sessions.completed },
   };
 }
 
-/** A workload that allows as many failures as would open the circuit breaker must not be stopped by it. */
-export function circuitRule({ allow }: Workload, { circuit }: Pick<LoadTarget, "circuit">): LoadTarget["circuit"] {
-  return circuit === undefined || allow.failedShare >= circuit.failedShare ? undefined : circuit;
+/**
+ * A workload that allows as many failures as would open the circuit breaker must not be stopped by it, and neither one whose events
+ * make the gateway fail.
+ */
+export function circuitRule(
+  { allow, events }: Workload,
+  { circuit }: Pick<LoadTarget, "circuit">,
+): LoadTarget["circuit"] {
+  return circuit === undefined || events !== undefined || allow.failedShare >= circuit.failedShare
+    ? undefined
+    : circuit;
 }

@@ -1,3 +1,4 @@
+import { type EventCounts, EventTally } from "../events/event-tally.ts";
 import { type CountedOutcomes, OutcomeCounts } from "../measure/phase-record.ts";
 import { RetryTally, type StoredRetries } from "../measure/retry-tally.ts";
 import type { InFlightPeaks } from "../measure/second-series.ts";
@@ -6,18 +7,26 @@ import type { Share } from "../send/send-share.ts";
 import type { Workload } from "../workload/workload.ts";
 
 /** The counts of one part of a workload, to be merged with those of all parts. */
-export interface StoredShare extends Omit<Share, "tally" | "outcomes" | "retries"> {
+export interface StoredShare extends Omit<Share, "tally" | "outcomes" | "retries" | "events"> {
   readonly tally: StoredTally;
   readonly outcomes: CountedOutcomes;
   readonly retries: StoredRetries;
+  /** Absent in the file of a shard: a workload with events is sent by one process. */
+  readonly events?: readonly EventCounts[] | undefined;
 }
 
-export function storeShare({ tally, outcomes, retries, ...rest }: Share): StoredShare {
-  return { ...rest, tally: tally.store(), outcomes: outcomes.close(), retries: retries.store() };
+export function storeShare({ tally, outcomes, retries, events, ...rest }: Share): StoredShare {
+  return {
+    ...rest,
+    tally: tally.store(),
+    outcomes: outcomes.close(),
+    retries: retries.store(),
+    events: events?.store(),
+  };
 }
 
 interface MergeOptions {
-  readonly workload: Pick<Workload, "retryAfter" | "objectives">;
+  readonly workload: Pick<Workload, "retryAfter" | "objectives" | "events">;
   readonly seed: number;
   readonly peaks: InFlightPeaks;
 }
@@ -36,7 +45,9 @@ export function mergeShares(
   const tally = new Tally(startUs, { objectives: workload.objectives });
   const outcomes = new OutcomeCounts();
   const retries = new RetryTally(workload.retryAfter, seed, false);
+  const events = workload.events && new EventTally(workload.events.map(({ atS }) => atS));
   for (const share of shares) {
+    events?.merge(share.events ?? []);
     tally.merge(share.tally, peaks);
     outcomes.merge(share.outcomes);
     retries.merge(share.retries);
@@ -46,6 +57,7 @@ export function mergeShares(
     tally,
     outcomes,
     retries,
+    events,
     startUs,
     endUs: Math.max(...shares.map(({ endUs }) => endUs)),
     peakInFlight: Math.max(0, ...inFlight),

@@ -18,6 +18,8 @@ export interface WorkersOptions
   readonly start: Omit<WorkerStart, "part" | "inFlight" | "originUs" | "isShown" | "hasSpans">;
   /** `undefined` if the number of requests ends it. */
   readonly totalS: number | undefined;
+  /** Called with the start of the measurement, on the clock of `nowUs`. */
+  readonly onBegin?: ((startUs: number) => void) | undefined;
   readonly onProgress: (all: Pick<Tally, "total" | "running">, inFlight: number) => void;
   /** Called at the start with an object that shows the combined progress. */
   readonly onRunning?: ((phase: RunningPhase) => void) | undefined;
@@ -61,6 +63,7 @@ export async function sendByWorkers(options: WorkersOptions): Promise<Share> {
     const beginUs = nowUs() + LEAD_US;
     order({ kind: "begin", atUs: toShared(beginUs) });
     const startUs = beginUs + start.workload.warmupS * 1_000_000;
+    options.onBegin?.(startUs);
     const shown = show(options, threads, { startUs, inFlight });
     const shares = await Promise.all(threads.map(({ done }) => done));
     const merged = mergeShares(shares, { workload: start.workload, seed: start.seed, peaks: "shared" });

@@ -1,16 +1,21 @@
 import { InternalError, UsageError } from "../../core/index.ts";
 import type { Dialect } from "../../dialects/index.ts";
 import type { Target } from "../../target/index.ts";
+import { permittedEvents } from "../events/permitted-events.ts";
 import { kindOf } from "../schedule/arrivals.ts";
 import type { Workload } from "./workload.ts";
 
+type ServedTarget = Pick<Target, "dialects" | "disturb" | "source" | "authorized">;
+
 /**
  * A workload without the requests in dialects that the target does not serve, whether from its mix or its trace. A tier run
- * chooses its requests based on the target.
+ * chooses its requests based on the target. The actions of its events are those of the target.
  *
  * @throws UsageError if no requests remain.
+ * @throws ConfigError if the target does not name an action, or an event must not be executed.
  */
-export function servedWorkload(workload: Workload, { dialects }: Pick<Target, "dialects">): Workload {
+export function servedWorkload(workload: Workload, target: ServedTarget): Workload {
+  const { dialects } = target;
   const { arrivals, tier, name } = workload;
   if (tier !== undefined) return workload;
   const isServed = (dialect: Dialect) => dialects.includes(dialect);
@@ -27,5 +32,11 @@ export function servedWorkload(workload: Workload, { dialects }: Pick<Target, "d
     });
   }
   const mix = served.length === 0 ? workload.mix : served;
-  return { ...workload, mix, ...(entries && { arrivals: trace?.withEntries(arrivals, entries) }) };
+  const events = workload.events && permittedEvents(workload.events, target);
+  return {
+    ...workload,
+    mix,
+    ...(events && { events }),
+    ...(entries && { arrivals: trace?.withEntries(arrivals, entries) }),
+  };
 }

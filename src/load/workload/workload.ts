@@ -2,6 +2,8 @@ import { dirname, resolve } from "node:path";
 import * as z from "zod";
 import { optional, readText, readYaml, type Target } from "../../target/index.ts";
 import { readThresholds, thresholdsSchema, type WorkloadThreshold } from "../analysis/thresholds.ts";
+import type { WorkloadEvent } from "../events/event.ts";
+import { eventProblems, eventsSchema, resolveEvents } from "../events/written-events.ts";
 import { isOfStreams, OBJECTIVE_FORM, type RequestObjective, requestObjective } from "../measure/goodput.ts";
 import { type Arrivals, kindOf } from "../schedule/arrivals.ts";
 import { arrivalsSchema, writtenKindOf } from "../schedule/written-arrivals.ts";
@@ -67,6 +69,10 @@ export const workloadSchema = z
       thresholdsSchema,
       'What the run must meet, in the grammar of a policy: "ttft_ms{stream=true} p95 < 800", "failed < 0.5 %". With { threshold, abortOnFail: true }, the load ends as soon as the threshold is crossed.',
     ),
+    events: optional(
+      eventsSchema,
+      "What happens to the gateway while the load is sent, such as a restart, and what its clients may notice of it.",
+    ),
     warmupS: optional(z.number().nonnegative(), "Seconds that are sent and not measured."),
     engine: z.enum(["native", "autocannon", "k6"]).optional(),
     retryAfter: optional(
@@ -105,6 +111,19 @@ export const workloadSchema = z
       tier === undefined || thresholds.every((entry) => typeof entry === "string" || entry.abortOnFail !== true),
     { message: "abortOnFail is for a workload with arrivals: a tier run has several phases", path: ["thresholds"] },
   )
+  .refine(({ events, tier }) => events === undefined || tier === undefined, {
+    message: "are for a workload with arrivals: a tier run has phases of its own",
+    path: ["events"],
+  })
+  .refine(({ events, engine = "native" }) => events === undefined || engine === "native", {
+    message: "need the native engine: other engines do not record what happened to the requests of each second",
+    path: ["events"],
+  })
+  .superRefine(({ events = [], arrivals, warmupS = 0 }, context) => {
+    if (arrivals === undefined || events.length === 0) return;
+    for (const { message, path } of eventProblems(events, arrivals, warmupS))
+      context.addIssue({ code: "custom", message, path: ["events", ...path] });
+  })
   .refine((file) => file.objectives === undefined || file.tier === undefined, {
     message: "are for a workload with arrivals: a tier run is judged by its limits",
     path: ["objectives"],
@@ -164,6 +183,8 @@ export interface Workload {
   readonly maxInFlight?: number | undefined;
   readonly objectives?: readonly RequestObjective[] | undefined;
   readonly thresholds?: readonly WorkloadThreshold[] | undefined;
+  /** In the order of their times. */
+  readonly events?: readonly WorkloadEvent[] | undefined;
   readonly warmupS: number;
   readonly engine: "native" | "autocannon" | "k6";
   readonly retryAfter: "none" | "compliant" | "ignoring";
@@ -209,6 +230,7 @@ function resolveWorkload(file: WorkloadFile, written: unknown, path: string): Wo
     maxInFlight: file.maxInFlight,
     objectives: file.objectives?.flatMap((text) => requestObjective(text) ?? []),
     thresholds: file.thresholds && readThresholds(file.thresholds),
+    events: file.events && resolveEvents(file.events, path),
     warmupS: file.warmupS ?? 0,
     engine: file.engine ?? "native",
     retryAfter: file.retryAfter ?? "none",

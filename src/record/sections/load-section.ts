@@ -2,6 +2,7 @@ import * as z from "zod";
 import { latencyFields } from "../../metrics/index.ts";
 import { checkResultSchema } from "../check-result.ts";
 import { findingSchema } from "../finding.ts";
+import { loadEventSchema } from "./event-section.ts";
 import { classQuantiles, count, dialect, interval, quantiles, quantilesSchema } from "./load-values.ts";
 import { retryAfterSchema } from "./retry-after-section.ts";
 import { watchedSchema } from "./watched-section.ts";
@@ -260,6 +261,8 @@ const loadRunSchema = z.strictObject({
   instances: z.array(instanceSchema).optional(),
   /** For one process that sent a share of the schedule: which one, from 1. The results of the run are those of its share only. */
   shard: z.strictObject({ index: z.int().positive(), of: z.int().positive() }).optional(),
+  /** What was done to the gateway meanwhile, in the order of the planned times. */
+  events: z.array(loadEventSchema).optional(),
   /** The target's side, if it was monitored. */
   watched: watchedSchema.optional(),
   /** Histogram log next to the record, readable by HdrHistogram tools. */

@@ -1,7 +1,7 @@
 import type { Plan } from "../../checks/index.ts";
 import { preflightOf } from "../../checks/index.ts";
 import { formatCount, formatNumber } from "../../core/index.ts";
-import { costOf, type TierLength, type Workload } from "../../load/index.ts";
+import { costOf, describeEventAction, type TierLength, type Workload } from "../../load/index.ts";
 import type { Target } from "../../target/index.ts";
 
 /** The most that one part of a command sends, as known before anything is sent. */
@@ -19,6 +19,18 @@ export interface PlanPart {
 /** The most that a command sends. It is printed before the first request, and the permit enforces it. */
 export interface SendingPlan extends Omit<PlanPart, "name"> {
   readonly parts: readonly PlanPart[];
+  /** What events of the workloads do to the gateway. */
+  readonly events?: readonly PlannedEvent[];
+}
+
+export interface PlannedEvent {
+  readonly name: string;
+  /** Seconds from the start of the measurement. */
+  readonly atS: number;
+  /** In a few words. */
+  readonly action: string;
+  readonly after?: string;
+  readonly durationS?: number;
 }
 
 /** The sum of parts. @param together whether they run concurrently, so that the longest determines the duration. */
@@ -66,11 +78,22 @@ export function loadParts(
 
 /** The plan of concurrent loads, including the requests that find their models if the target file names none. */
 export function planOfLoads(target: Target, workloads: readonly Workload[], length: TierLength): SendingPlan {
-  const loads = sumOf(loadParts(target, workloads, length), true);
+  const events = eventsOf(workloads);
+  const loads = { ...sumOf(loadParts(target, workloads, length), true), ...(events.length > 0 && { events }) };
   const open = modelRequests(target, workloads);
   return open === 0
     ? loads
     : { ...loads, requests: loads.requests + open, parts: [...loads.parts, requestsOnly("models", open)] };
+}
+
+function eventsOf(workloads: readonly Workload[]): PlannedEvent[] {
+  return workloads.flatMap(({ events = [] }) =>
+    events.map(({ name, atS, durationS, action, after }) => ({
+      ...{ name, atS, action: describeEventAction(action) },
+      ...(after && { after: describeEventAction(after) }),
+      ...(durationS !== undefined && { durationS }),
+    })),
+  );
 }
 
 /** A part for which only the number of requests is known. */
@@ -108,7 +131,7 @@ function modelRequests(target: Target, workloads: readonly Workload[]): number {
 
 /** A plan in one line. */
 export function planText(target: Target, plan: SendingPlan): string {
-  const { requests, outputTokens, peakPerS, inFlight, durationS, parts } = plan;
+  const { requests, outputTokens, peakPerS, inFlight, durationS, parts, events = [] } = plan;
   // For checks, the tokens are an estimate: the model determines how long its replies are.
   const isEstimate = parts.some(({ name }) => name === CHECKS);
   const bound = isEstimate ? "about" : "at most";
@@ -124,7 +147,14 @@ export function planText(target: Target, plan: SendingPlan): string {
   // Only the names of loads tell the reader something: the checks are the command itself.
   const loads = parts.filter(({ name }) => name !== CHECKS).length;
   const names = loads === 0 ? "" : ` (${parts.map(({ name }) => name).join(", ")})`;
-  return `plan for ${target.name}${names}: ${figures.join(", ")}`;
+  return [`plan for ${target.name}${names}: ${figures.join(", ")}`, ...events.map(eventLine)].join("\n");
+}
+
+/** `  event restart at 20 s: run ./restart.sh; undone after 10 s: run ./start.sh`. */
+function eventLine({ name, atS, action, after, durationS }: PlannedEvent): string {
+  const when = durationS === undefined ? "at the end" : `after ${formatNumber(durationS, 1)} s`;
+  const undone = after === undefined ? "" : `; undone ${when}: ${after}`;
+  return `  event ${name} at ${formatNumber(atS, 1)} s: ${action}${undone}`;
 }
 
 /** The cost of these tokens as text, rounded up to the cent. */

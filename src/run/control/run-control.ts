@@ -56,6 +56,8 @@ export interface Interruption {
   by(): "SIGINT" | "SIGTERM" | undefined;
   /** Time since the first signal, ms; 0 before it. Slow work is skipped when the process must end soon. */
   sinceMs(): number;
+  /** After a signal, the process may run for this much longer, ms: something has to be undone. */
+  extendEnd(byMs: number): void;
   /** Sets the folder in which the run is recorded, for the message of a process that could not write its report in time. */
   recordedIn(folder: string): void;
   /** Ends the run like the first signal, for an internal reason. */

@@ -10,7 +10,7 @@ import {
 } from "../../checks/index.ts";
 import { groupBy } from "../../core/index.ts";
 import type { Exchange } from "../../http/recorder/index.ts";
-import { withThresholds } from "../../load/index.ts";
+import { withEvents, withThresholds } from "../../load/index.ts";
 import type { CheckResult, JudgedLoad, JudgedPhase } from "../../record/index.ts";
 import type { Interruption } from "../control/index.ts";
 
@@ -54,7 +54,7 @@ export async function judgeLoad(
     const phases: JudgedPhase[] = [];
     for (const phase of run.phases)
       phases.push(await judgePhase(phase, responses(`${run.name}/${phase.name}`), isLate));
-    runs.push({ ...withThresholds(run), phases });
+    runs.push({ ...withEvents(withThresholds(run)), phases });
   }
   return { runs };
 }

@@ -1,5 +1,5 @@
 import type { Redactor } from "../../http/recorder/index.ts";
-import type { LoadProgress, LoadsContext, Sample, Workload } from "../../load/index.ts";
+import type { EventNotice, LoadProgress, LoadsContext, Sample, Workload } from "../../load/index.ts";
 import type { RunFolder } from "../../record/index.ts";
 import type { OnProgress } from "../control/index.ts";
 
@@ -27,7 +27,7 @@ export function keepEvidence({
   workloads,
   samples,
   onProgress,
-}: Evidence): Pick<LoadsContext, "onSample" | "onPhase" | "onProgress" | "onStep" | "onNotice"> {
+}: Evidence): Pick<LoadsContext, "onSample" | "onPhase" | "onProgress" | "onStep" | "onNotice" | "onEvent"> {
   const runs = workloads.map(({ name, tier, engine, written }) => ({
     name,
     kind: tier === undefined ? "workload" : "tier",
@@ -46,6 +46,12 @@ export function keepEvidence({
     },
     onStep: (text) => onProgress({ kind: "step", text }),
     onNotice: (text) => onProgress({ kind: "notice", text }),
+    onEvent: (notice) => {
+      // Before anything else: a killed run must show what may not have been undone.
+      const { event: name, ...noticed } = notice;
+      folder.journal({ event: "load-event", name, ...redactor.redactValue(noticed) });
+      onProgress({ kind: "notice", text: eventText(notice) });
+    },
     onSample: (sample) => {
       samples.push(sample);
       folder.exchange({ requested: sample.requested, exchange: sample.exchange, phase: sample.phase });
@@ -61,6 +67,15 @@ export function keepEvidence({
         }),
       ),
   };
+}
+
+/** `event restart: run ./restart.sh`, and at its end its result. */
+function eventText({ event, does, action, atS, execution }: EventNotice): string {
+  const what = does === "undo" ? `undoing event ${event}` : `event ${event}`;
+  const at = `at ${atS.toFixed(1)} s`;
+  return execution === undefined
+    ? `${what} ${at}: ${action}`
+    : `${what} ${execution.succeeded ? "done" : "FAILED"} ${at}: ${execution.result}`;
 }
 
 function noted({ run, phase, elapsedS, inFlight, counts, denied, failed, p50Ms, p95Ms, p99Ms }: LoadProgress): object {

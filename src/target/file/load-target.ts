@@ -4,6 +4,7 @@ import { ConfigError, type ConfigProblem, didYouMeanPath, fileProblem } from "..
 import { DIALECTS } from "../../dialects/index.ts";
 import { Key } from "../key.ts";
 import { type Account, isLoopback, type KeyName, type Limits, type Target, type UpstreamTarget } from "../target.ts";
+import { resolveAction } from "./action.ts";
 import type { State } from "./fixture-names.ts";
 import { readText, readYaml, type YamlDocument } from "./read-yaml.ts";
 import { type TargetFile, targetSchema } from "./schema.ts";
@@ -161,6 +162,9 @@ function resolveTarget(file: TargetFile, written: unknown, source: string, refer
     requirementSet: file.requirementSet,
     budget: { ...defaultBudget(file.baseUrl), ...definedOf(file.budget) },
     authorized: file.authorized ?? false,
+    disturb: Object.fromEntries(
+      Object.entries(file.disturb ?? {}).map(([name, written]) => [name, resolveAction(written, source)]),
+    ),
     http: file.http ?? "offered",
     prices: file.prices && { ...file.prices, currency: file.prices.currency ?? "USD" },
     circuit: circuitOf(file.circuit),

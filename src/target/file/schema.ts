@@ -2,6 +2,7 @@ import * as z from "zod";
 import { addressProblem } from "../../core/index.ts";
 import { DIALECTS } from "../../dialects/index.ts";
 import { DENIALS } from "../../requirements/index.ts";
+import { actionSchema } from "./action.ts";
 import { denialMessage } from "./denial-message.ts";
 import { STATES } from "./fixture-names.ts";
 import { tokenLimits } from "./token-limits.ts";
@@ -258,6 +259,10 @@ export const targetSchema = z
         currency: optional(z.string().regex(/^[A-Z]{3}$/, "must be three capital letters"), "Default USD."),
       }),
       "Prices of the plain model: the plan of a load then says what it may cost.",
+    ),
+    disturb: optional(
+      z.record(z.string().regex(/^[A-Za-z][A-Za-z0-9-]*$/, "must be letters, digits and dashes"), actionSchema),
+      "What the events of a workload may do to the gateway, by name: restart, kill, stopStore, startStore, …",
     ),
     authorized: optional(z.boolean(), "true: load may go to a host that is not loopback."),
     http: optional(

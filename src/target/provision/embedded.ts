@@ -113,6 +113,7 @@ export function describeEmbedded(ready: ReadyLine): { readonly target: Target; r
     compat: { chat: "openai", messages: "anthropic" },
     requirementSet: undefined,
     budget: defaultBudget(ready.baseUrl),
+    disturb: {},
     authorized: false,
     http: "offered",
     prices: undefined,

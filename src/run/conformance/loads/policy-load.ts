@@ -1,6 +1,6 @@
 import { readingRules } from "../../../checks/index.ts";
 import type { Redactor } from "../../../http/recorder/index.ts";
-import { type Sample, servedWorkload, type Workload } from "../../../load/index.ts";
+import { eventSecrets, type Sample, servedWorkload, type Workload } from "../../../load/index.ts";
 import type { JudgedLoad, RunFolder } from "../../../record/index.ts";
 import type { Target } from "../../../target/index.ts";
 import type { Permit, PlanPart, RunControl } from "../../control/index.ts";
@@ -55,6 +55,7 @@ export async function driveLoads(workloads: readonly Workload[], step: LoadStep)
   const runs: JudgedLoad["runs"] = [];
   for (const workload of workloads) {
     if (interruption.signal.aborted) break;
+    for (const secret of eventSecrets([workload])) redactor.add(secret);
     const { section, hlog } = await runLoads([workload], {
       target,
       budget: permit.budget,
@@ -64,6 +65,7 @@ export async function driveLoads(workloads: readonly Workload[], step: LoadStep)
       length: POLICY_LENGTH,
       stop: interruption.signal,
       abort: interruption.now,
+      extendEnd: interruption.extendEnd,
       ...keepEvidence({ folder, redactor, workloads: [workload], samples, onProgress }),
     });
     // One log per workload: in a shared log their tags would collide.

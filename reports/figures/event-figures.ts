@@ -1,0 +1,54 @@
+import { formatCount, formatNumber } from "../../src/core/index.ts";
+import type { EventExecution, EventFigures, LoadEvent } from "../../src/record/index.ts";
+
+/** `run ./restart.sh: exit code 0 after 2.1 s; undone at 30.0 s by run ./start.sh: exit code 0`. */
+export function executionText({ execution, undo }: LoadEvent): string {
+  if (execution === null) return "not executed, because the load ended before";
+  const undone = undo === undefined ? "" : `; undone at ${undo.startedS.toFixed(1)} s by ${resultText(undo)}`;
+  return `${resultText(execution)}${undone}`;
+}
+
+function resultText({ action, startedS, endedS, result, succeeded }: EventExecution): string {
+  return `${action}: ${succeeded ? "" : "FAILED, "}${result} after ${(endedS - startedS).toFixed(1)} s`;
+}
+
+/** What clients noticed of an event, a sentence for each aspect. */
+export function figureTexts({ figures }: LoadEvent): string[] {
+  if (figures === null) return [];
+  const { windowS, requests, served, refused, failed, streams } = figures;
+  const { inFlight } = streams;
+  return [
+    `${formatCount(requests, "request")} in ${formatNumber(windowS, 1)} s: ${formatNumber(served)} served, ${formatNumber(refused)} refused with Retry-After, ${formatNumber(failed)} failed${kindsText(figures)}`,
+    ...(inFlight.count === 0
+      ? []
+      : [
+          `${formatCount(inFlight.count, "stream")} in flight: ${inFlight.finished} finished, ${inFlight.interrupted} ended with an error event, ${inFlight.cut} cut${inFlight.other === 0 ? "" : `, ${inFlight.other} without a response`}`,
+        ]),
+    recoveryText(figures),
+  ];
+}
+
+/** Maximum number of kinds that a line lists. */
+const MAX_KINDS = 6;
+
+function kindsText({ kinds }: EventFigures): string {
+  const others = kinds.filter(({ outcome }) => outcome !== "served");
+  if (others.length === 0) return "";
+  const shown = others
+    .slice(0, MAX_KINDS)
+    .map(({ what, count, stream }) => `${count} ${what}${stream ? " (streams)" : ""}`);
+  return ` (${shown.join(", ")}${others.length > MAX_KINDS ? ", …" : ""})`;
+}
+
+function recoveryText({ before, recoveredS, observedS }: EventFigures): string {
+  if (before === null) return "recovery unknown: fewer than 3 s with responses before the first event";
+  const ms = (value: number | null) => (value === null ? "unknown" : `${value.toFixed(1)} ms`);
+  const level = `${(before.servedShare * 100).toFixed(1)} % served, response p50 ${ms(before.p50Ms)}, p95 ${ms(before.p95Ms)}`;
+  const recovered =
+    recoveredS === null
+      ? `not as before in the ${observedS} s that followed`
+      : recoveredS === 0
+        ? "as before all the time"
+        : `as before from ${recoveredS} s after the event`;
+  return `${recovered} (before: ${level})`;
+}

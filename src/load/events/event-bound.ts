@@ -1,0 +1,31 @@
+/** A share or a number of requests that must not be exceeded. */
+export interface EventBound {
+  /** As written. */
+  readonly text: string;
+  readonly unit: "share" | "count";
+  readonly value: number;
+  /** Whether the value itself is allowed. */
+  readonly isInclusive: boolean;
+}
+
+const WRITTEN = /^\s*(<=|<|=)\s*(\d+(?:\.\d+)?)\s*(%)?\s*$/;
+
+export const BOUND_FORM = 'must be a bound such as "< 0.1 %", "<= 3" or 0';
+
+/** @param written `"< 0.1 %"` of the requests, `"<= 3"` requests, or a number of requests. @returns `undefined` if it is no bound. */
+export function parseEventBound(written: string | number): EventBound | undefined {
+  if (typeof written === "number")
+    return Number.isInteger(written) && written >= 0
+      ? { text: written === 0 ? "none" : `at most ${written}`, unit: "count", value: written, isInclusive: true }
+      : undefined;
+  const [, operator, digits = "", percent] = WRITTEN.exec(written) ?? [];
+  const value = Number(digits);
+  // "= 5 %" would also forbid fewer.
+  if (operator === undefined || (operator === "=" && value !== 0)) return undefined;
+  // Nothing is below 0.
+  if ((operator === "<" && value === 0) || (percent !== undefined && value > 100)) return undefined;
+  const text = written.trim();
+  if (percent !== undefined && value > 0)
+    return { text, unit: "share", value: value / 100, isInclusive: operator !== "<" };
+  return { text, unit: "count", value, isInclusive: operator !== "<" };
+}

@@ -1,0 +1,33 @@
+import type { Action } from "../../target/index.ts";
+import type { EventBound } from "./event-bound.ts";
+
+/** What an event does: an action, or the name of one in the target file. */
+export type EventAction = Action | { readonly kind: "named"; readonly name: string };
+
+/** What clients may notice of an event. */
+export interface EventExpectations {
+  /** Requests without a usable reply, and not refused. */
+  readonly failed?: EventBound | undefined;
+  /** Requests refused with a status that clients retry, and a usable Retry-After. */
+  readonly refused?: EventBound | undefined;
+  /** Streams that ended without their end and without an error event. */
+  readonly cutStreams?: EventBound | undefined;
+  /** Streams that ended with an error event. */
+  readonly interruptedStreams?: EventBound | undefined;
+  /** Time until outcomes and latency are as before, s: from the start of the event, or of its undoing if it lasts. */
+  readonly recoveredWithinS?: number | undefined;
+}
+
+/** Something that is done to the gateway during a load. Times are from the start of the measurement. */
+export interface WorkloadEvent<Does = EventAction> {
+  readonly name: string;
+  readonly atS: number;
+  readonly action: Does;
+  /** Undoes it. */
+  readonly after?: Does | undefined;
+  /** Time until it is undone; absent: at the end of the load. */
+  readonly durationS?: number | undefined;
+  /** Time in which requests are judged by its expectations; absent: until the gateway has recovered. */
+  readonly windowS?: number | undefined;
+  readonly expect: EventExpectations;
+}

@@ -1,0 +1,263 @@
+import { formatCount, formatNumber, wilson } from "../../core/index.ts";
+import { conclusionOf, finding } from "../../judging/index.ts";
+import type { EventExecution, EventFigures, Finding, JudgedRun, LoadEvent } from "../../record/index.ts";
+import type { EventExpectations } from "./event.ts";
+import type { EventBound } from "./event-bound.ts";
+import { readEventExpectations } from "./written-events.ts";
+
+const CONFIDENCE = 0.95;
+/** Minimum number of requests for a bound on their number: fewer could not show much. */
+const MIN_REQUESTS = 20;
+/** Kinds of failures that a busy machine can cause as well. */
+const OF_TIMING: readonly string[] = ["deadline", "idle", "aborted", "408"];
+/** Whole seconds after the time of recovery that show that it lasts; see `eventFigures`. */
+const SHOWN_S = 3;
+
+/** Judges the events of a run by the expectations of its workload. What one of several shards sent is not judged. */
+export function withEvents(run: JudgedRun): JudgedRun {
+  const { events = [], generator } = run;
+  if (events.length === 0 || run.shard !== undefined) return run;
+  const expectations = readEventExpectations(run.workload);
+  const judged = events.flatMap((event) => judgeEvent(event, expectations.get(event.name) ?? {}));
+  const findings = generator.valid ? judged : judged.map((one) => withoutTiming(one, generator.problems));
+  return { ...run, disturbance: { ...conclusionOf(findings), findings } };
+}
+
+function withoutTiming({ name, title, requirements, basis, outcome, ...rest }: Finding, problems: string[]): Finding {
+  return basis === "timing" && outcome !== "undecided"
+    ? finding({ name, title, requirements, basis, undecided: { kind: "machine-busy", problems } })
+    : { name, ...(title && { title }), requirements, ...(basis && { basis }), outcome, ...rest };
+}
+
+/** The findings of one event, pure: everything is in the record. */
+export function judgeEvent(event: LoadEvent, expect: EventExpectations): Finding[] {
+  const { name, execution, figures, undo } = event;
+  const prefix = `event.${name}`;
+  const undone = undo === undefined ? [] : [judgeUndo(prefix, undo)];
+  const questions = questionsOf(expect);
+  const why = notDisturbed(event);
+  if (why !== undefined || execution === null || figures === null)
+    return [
+      finding({
+        name: prefix,
+        title: `The event ${name} is executed`,
+        requirements: [],
+        undecided: why,
+        basis: "content",
+      }),
+      ...questions.map(({ id, title }) =>
+        finding({ name: `${prefix}.${id}`, title, requirements: [], undecided: why, basis: "content" }),
+      ),
+      ...undone,
+    ];
+  return [
+    finding({
+      name: prefix,
+      title: `The event ${name} is executed`,
+      requirements: [],
+      met: true,
+      expected: "no failure",
+      observed: execution.result,
+      basis: "content",
+    }),
+    ...questions.map(({ id, title, judge }) => judge({ name: `${prefix}.${id}`, title }, figures, event)),
+    ...undone,
+  ];
+}
+
+/** Why nothing can be said about an event; `undefined` if it took place as planned. */
+function notDisturbed({ execution, figures, durationS, undo }: LoadEvent): string | undefined {
+  if (execution === null) return "the load ended before the event";
+  const failed = (what: string, { action, result, output }: EventExecution) =>
+    `${what} failed (${action}: ${result})${output === "" ? "" : `: ${lastLine(output)}`}`;
+  if (!execution.succeeded) return failed("the event itself", execution);
+  if (durationS !== undefined && undo?.succeeded !== true)
+    return undo === undefined ? "the load ended before the event was undone" : failed("undoing the event", undo);
+  return figures === null ? "the load ended before the event" : undefined;
+}
+
+const lastLine = (output: string) => (output.split("\n").at(-1) ?? "").slice(0, 200);
+
+function judgeUndo(prefix: string, { succeeded, action, result, output }: EventExecution): Finding {
+  return finding({
+    name: `${prefix}.after`,
+    title: "The event is undone",
+    requirements: [],
+    weight: "warn",
+    met: succeeded,
+    expected: "no failure",
+    observed: `${action}: ${result}${succeeded || output === "" ? "" : `: ${lastLine(output)}`}`,
+    basis: "content",
+  });
+}
+
+interface Named {
+  readonly name: string;
+  readonly title: string;
+}
+
+interface Question {
+  readonly id: string;
+  readonly title: string;
+  readonly judge: (named: Named, figures: EventFigures, event: LoadEvent) => Finding;
+}
+
+function questionsOf(expect: EventExpectations): Question[] {
+  const { failed, refused, cutStreams, interruptedStreams, recoveredWithinS } = expect;
+  const bounded = (
+    id: string,
+    title: string,
+    bound: EventBound | undefined,
+    counted: (figures: EventFigures) => Omit<Counted, "bound">,
+  ): Question[] =>
+    bound === undefined
+      ? []
+      : [{ id, title, judge: (named, figures) => judgeBound(named, { bound, ...counted(figures) }) }];
+  return [
+    ...bounded(
+      "failed",
+      "Requests around the event get a usable reply or a refusal that they can retry",
+      failed,
+      (of) => ({
+        count: of.failed,
+        of: of.requests,
+        what: "failed",
+        unit: "request",
+        kinds: of.kinds.filter(({ outcome }) => outcome === "failed"),
+      }),
+    ),
+    ...bounded("refused", "Few requests around the event are refused", refused, (of) => ({
+      count: of.refused,
+      of: of.requests,
+      what: "refused",
+      unit: "request",
+      kinds: of.kinds.filter(({ outcome }) => outcome === "refused"),
+    })),
+    ...bounded("cut-streams", "Streams around the event are not cut", cutStreams, ({ streams }) => ({
+      count: streams.cut,
+      of: streams.count,
+      what: "cut without an error event",
+      unit: "stream",
+      kinds: [],
+    })),
+    ...bounded(
+      "interrupted-streams",
+      "Few streams around the event are interrupted",
+      interruptedStreams,
+      ({ streams }) => ({
+        count: streams.interrupted,
+        of: streams.count,
+        what: "ended with an error event",
+        unit: "stream",
+        kinds: [],
+      }),
+    ),
+    ...(recoveredWithinS === undefined
+      ? []
+      : [
+          {
+            id: "recovered",
+            title: "Outcomes and latency are as before the event",
+            judge: (named: Named, figures: EventFigures, event: LoadEvent) =>
+              judgeRecovery(named, figures, event, recoveredWithinS),
+          },
+        ]),
+  ];
+}
+
+interface Counted {
+  readonly bound: EventBound;
+  readonly count: number;
+  readonly of: number;
+  readonly what: string;
+  readonly unit: "request" | "stream";
+  readonly kinds: EventFigures["kinds"];
+}
+
+function judgeBound(named: Named, counted: Counted): Finding {
+  const { bound, count, of, what, unit, kinds } = counted;
+  const share = of === 0 ? 0 : count / of;
+  const observed = `${formatNumber(count)} of ${formatCount(of, unit)} ${what}${of === 0 ? "" : ` (${percent(share)})`}${kindsText(kinds)}`;
+  const isOfTiming = kinds.length > 0 && kinds.every((kind) => OF_TIMING.includes(kind.what));
+  const facts = { ...named, requirements: [], expected: bound.text, observed };
+  const decided = decide(counted);
+  if (typeof decided === "boolean")
+    return finding({
+      ...facts,
+      met: decided,
+      // What did not fail did not fail on a busy machine either.
+      basis: !decided && isOfTiming ? "timing" : "content",
+      magnitude: share,
+    });
+  const more = Number.isFinite(decided) ? `; about ${formatCount(decided, unit)} would decide` : "";
+  return finding({ ...facts, basis: "timing", undecided: `${observed}: too few to decide ${bound.text}${more}` });
+}
+
+/** Whether a bound is met, or the number of requests that would decide it. */
+function decide({ bound, count, of, unit }: Pick<Counted, "bound" | "count" | "of" | "unit">): boolean | number {
+  const { value, isInclusive } = bound;
+  if (bound.unit === "count") {
+    if (count > value || (count === value && !isInclusive)) return false;
+    const least = unit === "stream" ? 1 : MIN_REQUESTS;
+    return of >= least || least;
+  }
+  const decidedBy = (some: number, all: number): boolean | undefined => {
+    const { low, high } = wilson({ count: some, of: all }, CONFIDENCE);
+    if (low > value) return false;
+    return high < value || (isInclusive && high === value) ? true : undefined;
+  };
+  const decided = decidedBy(count, of);
+  if (decided !== undefined) return decided;
+  const share = of === 0 ? 0 : count / of;
+  // A share on the bound itself is never decided.
+  for (let all = Math.max(of, MIN_REQUESTS); all < 1e9; all = Math.ceil(all * 1.05))
+    if (decidedBy(share * all, all) !== undefined) return all;
+  return Number.POSITIVE_INFINITY;
+}
+
+function percent(share: number): string {
+  const value = share * 100;
+  return `${value === 0 || value >= 1 ? value.toFixed(1) : value.toPrecision(2)} %`;
+}
+
+/** `: 12 unreachable, 3 cut stream (streams)`. */
+function kindsText(kinds: EventFigures["kinds"]): string {
+  if (kinds.length === 0) return "";
+  const shown = kinds.slice(0, 5).map(({ what, count, stream }) => `${count} ${what}${stream ? " (streams)" : ""}`);
+  return `: ${shown.join(", ")}${kinds.length > 5 ? ", …" : ""}`;
+}
+
+function judgeRecovery(named: Named, figures: EventFigures, event: LoadEvent, withinS: number): Finding {
+  const { before, recoveredS, observedS } = figures;
+  const { durationS, undo } = event;
+  const fromS = durationS === undefined ? 0 : (undo?.startedS ?? event.atS + durationS) - event.atS;
+  const after = durationS === undefined ? "after the event" : "after it was undone";
+  const facts = { ...named, requirements: [], expected: `within ${withinS} s`, basis: "timing" as const };
+  if (before === null)
+    return finding({
+      ...facts,
+      undecided:
+        "fewer than 3 s with responses before the first event: nothing to compare with. Let the event begin later.",
+    });
+  if (before.servedShare === 0) return finding({ ...facts, undecided: "no request was served before the first event" });
+  if (recoveredS !== null) {
+    const tookS = Math.max(0, recoveredS - fromS);
+    return finding({
+      ...facts,
+      met: tookS <= withinS,
+      observed: tookS === 0 ? `as before ${after}` : `as before ${tookS.toFixed(0)} s ${after}`,
+      magnitude: tookS / withinS,
+    });
+  }
+  if (observedS < fromS + withinS + SHOWN_S)
+    return finding({
+      ...facts,
+      undecided: `not as before in the ${observedS} s that followed the event; ${Math.ceil(fromS + withinS + SHOWN_S)} s would decide`,
+    });
+  return finding({
+    ...facts,
+    met: false,
+    observed: `not as before in the ${observedS} s that followed the event`,
+    magnitude: observedS / withinS,
+  });
+}

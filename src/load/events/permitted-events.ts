@@ -1,0 +1,99 @@
+import { readFileSync } from "node:fs";
+import { ConfigError, type ConfigProblem, fileProblem, UsageError } from "../../core/index.ts";
+import type { Secret } from "../../http/recorder/index.ts";
+import { type Action, describeAction, isLoopback, type Target } from "../../target/index.ts";
+import type { Workload } from "../workload/workload.ts";
+import type { EventAction, WorkloadEvent } from "./event.ts";
+
+type EventTarget = Pick<Target, "disturb" | "source" | "authorized">;
+
+/**
+ * The events of a workload, with the actions that the target file names. That the load itself may be sent is decided elsewhere; here
+ * only, that a request of an event goes to this machine, or to another one with `authorized: true`.
+ *
+ * @throws ConfigError with every problem.
+ */
+export function permittedEvents(events: readonly WorkloadEvent[], target: EventTarget): WorkloadEvent<Action>[] {
+  const problems: ConfigProblem[] = [];
+  const problem = (path: string, message: string, hint: string) => {
+    problems.push({ file: target.source, path, message, hint });
+    return undefined;
+  };
+  const resolved = (action: EventAction, event: string): Action | undefined => {
+    const known = action.kind === "named" ? target.disturb[action.name] : action;
+    if (known === undefined && action.kind === "named")
+      return problem(
+        `disturb.${action.name}`,
+        `is missing; the event "${event}" of the workload needs it.`,
+        `Say what it does on this machine: \`disturb: { ${action.name}: ./${action.name}.sh }\`.`,
+      );
+    if (known?.kind === "http" && !isLoopback(known.url) && !target.authorized)
+      return problem(
+        "authorized",
+        `the event "${event}" would send a request to ${new URL(known.url).host}, which is not this machine.`,
+        "Set `authorized: true` in the target file if you are allowed to do this.",
+      );
+    if (known?.kind === "http" && known.token !== undefined) {
+      const token = readToken(known.token);
+      if (token.problem !== undefined)
+        return problem("", `the token of the event "${event}" ${token.problem}`, "Set it before the run.");
+    }
+    return known;
+  };
+  const all = events.flatMap((event) => {
+    const action = resolved(event.action, event.name);
+    const after = event.after && resolved(event.after, event.name);
+    return action === undefined ? [] : [{ ...event, action, after }];
+  });
+  if (problems.length > 0) throw new ConfigError(problems);
+  return all;
+}
+
+/** The action, once the names of the target file are resolved. */
+export function actionOf(action: EventAction): Action {
+  if (action.kind === "named") throw new Error(`${action.name} has not been looked up in the target file`);
+  return action;
+}
+
+/**
+ * @param why which command or option cannot execute events: "--shard sends one share of the load".
+ * @throws UsageError if the workload has events.
+ */
+export function assertNoEvents({ name, events }: Pick<Workload, "name" | "events">, why: string): void {
+  if (events !== undefined)
+    throw new UsageError(`${name} has events, and ${why}`, {
+      hint: "Events need `gauntlet load` with the native engine in one process; --workers may be added.",
+    });
+}
+
+/** What an event does, in a few words. */
+export function describeEventAction(action: EventAction): string {
+  return action.kind === "named" ? `\`disturb.${action.name}\` of the target file` : describeAction(action);
+}
+
+/** Tokens of events, which must not be shown. */
+export function eventSecrets(
+  workloads: readonly { readonly events?: readonly WorkloadEvent[] | undefined }[],
+): Secret[] {
+  const events = workloads.flatMap(({ events = [] }) => events);
+  return events.flatMap(({ name, action, after }) =>
+    [action, after].flatMap((one) => {
+      const value = one?.kind === "http" && one.token !== undefined ? readToken(one.token).value : undefined;
+      return value === undefined ? [] : [{ name: `token of ${name}`, value }];
+    }),
+  );
+}
+
+/** @param reference `env:NAME` or `file:PATH`. */
+export function readToken(reference: string): { readonly value?: string; readonly problem?: string } {
+  const [kind, ...rest] = reference.split(":");
+  const place = rest.join(":");
+  try {
+    const value = (kind === "env" ? process.env[place] : readFileSync(place, "utf8"))?.trim();
+    return value === undefined || value === ""
+      ? { problem: `is ${kind === "env" ? `the environment variable ${place}, which is not set` : `an empty file`}.` }
+      : { value };
+  } catch (error) {
+    return { problem: `cannot be read: ${fileProblem(error)}.` };
+  }
+}

@@ -1,0 +1,153 @@
+import * as z from "zod";
+import { ACTION_KINDS, actionSchema, actionShape, optional, resolveAction } from "../../target/index.ts";
+import { planOf } from "../schedule/arrivals.ts";
+import { type arrivalsSchema, writtenKindOf } from "../schedule/written-arrivals.ts";
+import type { EventAction, EventExpectations, WorkloadEvent } from "./event.ts";
+import { BOUND_FORM, parseEventBound } from "./event-bound.ts";
+
+/** Longest time after an event in which its requests are counted by the second, s. */
+const MAX_WINDOW_S = 600;
+
+const TIME = /^(\d+(?:\.\d+)?)(ms|s|m)$/;
+const MS = { ms: 1, s: 1_000, m: 60_000 } as const;
+
+const time = z.union([z.number().positive(), z.string().regex(TIME, 'must be a time such as "20s", "500ms" or "2m"')]);
+
+const bound = z
+  .union([z.string(), z.number()])
+  .refine((written) => parseEventBound(written) !== undefined, { message: BOUND_FORM });
+
+const name = z.string().regex(/^[A-Za-z][A-Za-z0-9-]*$/, "must be letters, digits and dashes");
+const named = optional(name, "The name of an action of the target file's `disturb`.");
+
+/** The fields that say what an event does. */
+const KINDS = [...ACTION_KINDS, "disturb"] as const;
+
+const eventSchema = z
+  .strictObject({
+    name,
+    at: time.meta({ description: 'Time after the start of the measurement: "20s", "2m", or seconds.' }),
+    ...actionShape,
+    disturb: named,
+    after: optional(
+      z.union([actionSchema, z.strictObject({ disturb: name })]),
+      "Undoes the event: after durationS, or at the end of the load, however that ends.",
+    ),
+    durationS: optional(z.number().positive(), "Seconds until the event is undone by `after`."),
+    windowS: optional(
+      z.number().positive().max(MAX_WINDOW_S),
+      "Seconds in which requests are judged by the expectations; default: until the gateway has recovered and the event is over, at least 10 and at most 60.",
+    ),
+    expect: optional(
+      z.strictObject({
+        failed: optional(bound, 'Requests without a usable reply: "< 0.1 %" of them, or a number.'),
+        refused: optional(bound, "Requests refused with 429, 502, 503, 504 or 529 and a usable Retry-After."),
+        cutStreams: optional(bound, "Streams that end without their end and without an error event."),
+        interruptedStreams: optional(bound, "Streams that end with an error event."),
+        recoveredWithinS: optional(
+          z.number().positive(),
+          "Seconds until outcomes and latency are as before: after the start of the event, or of `after` if durationS is set.",
+        ),
+      }),
+      "What clients may notice. A violation fails the load.",
+    ),
+  })
+  .superRefine((event, context) => {
+    const given = KINDS.filter((kind) => event[kind] !== undefined);
+    if (given.length !== 1)
+      context.addIssue({
+        code: "custom",
+        message: `expected one of ${KINDS.join(", ")}; it has ${given.length === 0 ? "none of them" : given.join(" and ")}`,
+        path: given.length > 1 ? [given[1] ?? ""] : [],
+      });
+    if (event.durationS !== undefined && event.after === undefined)
+      context.addIssue({
+        code: "custom",
+        message: "needs `after`, which ends the event after this time",
+        path: ["durationS"],
+      });
+  });
+
+export const eventsSchema = z.array(eventSchema).min(1).max(20);
+
+type WrittenEvent = z.infer<typeof eventSchema>;
+type ArrivalsFile = z.infer<typeof arrivalsSchema>;
+
+function secondsOf(written: string | number): number {
+  if (typeof written === "number") return written;
+  const [, digits = "", unit = "s"] = TIME.exec(written) ?? [];
+  return (Number(digits) * MS[unit as keyof typeof MS]) / 1_000;
+}
+
+interface Problem {
+  readonly message: string;
+  readonly path: readonly (string | number)[];
+}
+
+/** What is wrong with the times and names of events. */
+export function eventProblems(events: readonly WrittenEvent[], arrivals: ArrivalsFile, warmupS: number): Problem[] {
+  const lastsS = plannedS(arrivals, warmupS);
+  const problems: Problem[] = [];
+  for (const [index, { name: of, at, durationS = 0 }] of events.entries()) {
+    const endS = secondsOf(at) + durationS;
+    if (lastsS !== undefined && endS >= lastsS)
+      problems.push({
+        message: `${durationS === 0 ? "is" : "and durationS end"} ${endS} s after the start, and the load lasts ${lastsS} s; the event must be over before that`,
+        path: [index, "at"],
+      });
+    const before = events.findIndex((other) => other.name === of);
+    if (before < index) problems.push({ message: `is also the name of event ${before + 1}`, path: [index, "name"] });
+  }
+  return problems;
+}
+
+/** Seconds that are measured; `undefined` if a number of requests ends the load, or a trace. */
+function plannedS(arrivals: ArrivalsFile, warmupS: number): number | undefined {
+  const kind = writtenKindOf(arrivals);
+  if (arrivals.kind === "replay" || arrivals.kind === "sessions") return undefined;
+  const resolved = kind.resolve(arrivals, (file) => file);
+  const { durationS } = planOf(resolved);
+  return durationS === undefined ? undefined : resolved.kind === "closed" ? durationS : durationS - warmupS;
+}
+
+/** @param file the workload file, from which relative paths are resolved. @returns events in the order of their times. */
+export function resolveEvents(written: readonly WrittenEvent[], file: string): WorkloadEvent[] {
+  return written
+    .map((event): WorkloadEvent => {
+      const { at, disturb, after, durationS, windowS, expect, run, signal, http, timeoutS } = event;
+      return {
+        name: event.name,
+        atS: secondsOf(at),
+        action: actionOf(disturb === undefined ? { run, signal, http, timeoutS } : { disturb }, file),
+        after: after === undefined ? undefined : actionOf(after, file),
+        durationS,
+        windowS,
+        expect: expectationsOf(expect),
+      };
+    })
+    .sort((a, b) => a.atS - b.atS);
+}
+
+function actionOf(written: z.infer<typeof actionSchema> | { readonly disturb: string }, file: string): EventAction {
+  return typeof written === "object" && "disturb" in written
+    ? { kind: "named", name: written.disturb }
+    : resolveAction(written, file);
+}
+
+function expectationsOf(written: WrittenEvent["expect"] = {}): EventExpectations {
+  const { failed, refused, cutStreams, interruptedStreams, recoveredWithinS } = written;
+  const boundOf = (given: string | number | undefined) => (given === undefined ? undefined : parseEventBound(given));
+  return {
+    failed: boundOf(failed),
+    refused: boundOf(refused),
+    cutStreams: boundOf(cutStreams),
+    interruptedStreams: boundOf(interruptedStreams),
+    recoveredWithinS,
+  };
+}
+
+/** The events of a workload as in its file, or in the record of a run; anything else has none. */
+export function readEventExpectations(written: unknown): ReadonlyMap<string, EventExpectations> {
+  const parsed = z.looseObject({ events: z.array(eventSchema) }).safeParse(written);
+  return new Map((parsed.data?.events ?? []).map(({ name: of, expect }) => [of, expectationsOf(expect)]));
+}

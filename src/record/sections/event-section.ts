@@ -1,0 +1,89 @@
+import * as z from "zod";
+import { count } from "./load-values.ts";
+
+/** How an action was executed. Times are seconds from the start of the run. */
+const executionSchema = z.strictObject({
+  /** In a few words: `run ./restart.sh`. */
+  action: z.string(),
+  startedS: z.number(),
+  endedS: z.number(),
+  succeeded: z.boolean(),
+  /** `exit code 0`, `status 204`, `timed out after 60 s`. */
+  result: z.string(),
+  /** Of a command that ended by itself. */
+  exitCode: z.int().nullable(),
+  /** The beginning of what it printed, or of the response body; secrets are masked. */
+  output: z.string(),
+  /** Length of all output, bytes. */
+  outputBytes: count,
+});
+
+const requestKind = z.strictObject({
+  /** The reason of a denial, the kind of failure, or the defect of an invalid reply; `served` for the others. */
+  what: z.string(),
+  outcome: z.enum(["served", "refused", "failed"]),
+  stream: z.boolean(),
+  count,
+});
+
+const latency = z.number().nullable();
+
+/** What clients noticed of an event. */
+const eventFiguresSchema = z.strictObject({
+  /** Time after the event in which requests were counted, s. */
+  windowS: z.number(),
+  /** Requests that were due in the window or in flight at the event; each is one of the other three. */
+  requests: count,
+  served: count,
+  /** Refused with a status that clients retry, and a usable Retry-After. */
+  refused: count,
+  failed: count,
+  kinds: z.array(requestKind),
+  /** Streams of the window. */
+  streams: z.strictObject({
+    count,
+    /** Ended with an error event. */
+    interrupted: count,
+    /** Ended without their end and without an error event. */
+    cut: count,
+    /** Those that were in flight when the event began. */
+    inFlight: z.strictObject({ count, finished: count, interrupted: count, cut: count, other: count }),
+  }),
+  /** Seconds before the first event; `null` if there were too few. */
+  before: z.strictObject({ seconds: count, servedShare: z.number(), p50Ms: latency, p95Ms: latency }).nullable(),
+  /** Seconds from the event until outcomes and latency were as before; `null`: not before the end, or not known. */
+  recoveredS: z.number().nullable(),
+  /** Whole seconds after the event that could show it. */
+  observedS: count,
+  /** By the second after the event in which requests were due. */
+  seconds: z.array(
+    z.strictObject({
+      second: z.int(),
+      due: count,
+      served: count,
+      refused: count,
+      failed: count,
+      p50Ms: latency,
+      p95Ms: latency,
+    }),
+  ),
+});
+
+/** Something that was done to the gateway during a load. */
+export const loadEventSchema = z.strictObject({
+  name: z.string(),
+  /** Planned time, seconds from the start of the run. */
+  atS: z.number(),
+  /** Planned time until it is undone, s. */
+  durationS: z.number().optional(),
+  /** `null`: the load ended before it. */
+  execution: executionSchema.nullable(),
+  /** How it was undone; absent: nothing had to be. */
+  undo: executionSchema.optional(),
+  /** `null`: the load ended before it. */
+  figures: eventFiguresSchema.nullable(),
+});
+
+export type LoadEvent = z.infer<typeof loadEventSchema>;
+export type EventExecution = z.infer<typeof executionSchema>;
+export type EventFigures = z.infer<typeof eventFiguresSchema>;
