@@ -43,7 +43,8 @@ export function watchInterruption(onSignal: (folder: string | undefined) => void
     signal: first.signal,
     now: second.signal,
     by: () => by,
-    sinceMs: () => (atMs === undefined ? 0 : performance.now() - atMs),
+    // With an extension, the process may end later by it.
+    sinceMs: () => (atMs === undefined ? 0 : Math.max(0, performance.now() - atMs - extendedByMs)),
     extendEnd: (byMs) => {
       extendedByMs = Math.max(extendedByMs, byMs);
       end?.extend(extendedByMs);

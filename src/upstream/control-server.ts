@@ -3,7 +3,7 @@ import { type FastifyInstance, fastify } from "fastify";
 import * as z from "zod";
 import { sinceStartMs } from "./play.ts";
 import { isMarker } from "./request-log.ts";
-import { scenarioSchema, scriptSchema } from "./scenario.ts";
+import { disturbanceSchema, scenarioSchema, scriptSchema } from "./scenario.ts";
 import type { UpstreamServer } from "./upstream-server.ts";
 
 interface RequestsQuery {
@@ -43,6 +43,17 @@ export function controlServer(upstream: UpstreamServer, token: string): FastifyI
   app.get<{ Params: { marker: string } }>("/credentials/:marker", ({ params }) => ({
     credentials: upstream.log.credentialsOf(params.marker),
   }));
+
+  app.put("/disturbance", (request, reply) => {
+    const read = disturbanceSchema.safeParse(request.body);
+    if (!read.success) return reply.code(400).send({ error: z.prettifyError(read.error) });
+    upstream.disturb(read.data);
+    return read.data;
+  });
+  app.delete("/disturbance", (_request, reply) => {
+    upstream.disturb(undefined);
+    return reply.code(204).send();
+  });
 
   app.get("/usage", () => {
     const { user, system } = process.cpuUsage();

@@ -78,6 +78,22 @@ export function scenarioJsonSchema(): Record<string, unknown> {
   return z.toJSONSchema(described, { io: "input" }) as Record<string, unknown>;
 }
 
+/** What every provider does instead, for a while: only these fields replace those of the scenario. */
+export const disturbanceSchema = z
+  .strictObject({
+    latencyMs: ms.optional(),
+    firstTokenMs: ms.optional(),
+    gapMs: ms.optional(),
+    error: errorSchema.optional(),
+    break: breakSchema.optional(),
+    /** Seconds until it ends by itself; absent: until it is deleted. */
+    forS: z.number().positive().max(3_600).optional(),
+  })
+  .refine((given) => Object.keys(given).some((name) => name !== "forS"), {
+    message: "expected at least one of latencyMs, firstTokenMs, gapMs, error and break",
+  });
+
+export type Disturbance = z.infer<typeof disturbanceSchema>;
 export type Behaviour = z.infer<typeof behaviourSchema>;
 export type MarkedScript = z.infer<typeof scriptSchema>;
 /** As written, without defaults. */

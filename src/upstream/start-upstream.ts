@@ -10,6 +10,8 @@ export interface UpstreamOptions {
   /** 0 takes a free one. */
   readonly port: number;
   readonly controlPort: number;
+  /** Default: a random one. */
+  readonly controlToken?: string | undefined;
   readonly scenario: Scenario;
 }
 
@@ -29,9 +31,9 @@ export interface RunningUpstream extends AsyncDisposable {
 }
 
 /** Starts providers that respond according to a scenario, and a control port on loopback. */
-export async function startUpstream({ host, port, controlPort, scenario }: UpstreamOptions): Promise<RunningUpstream> {
+export async function startUpstream(options: UpstreamOptions): Promise<RunningUpstream> {
+  const { host, port, controlPort, controlToken = randomBytes(24).toString("base64url"), scenario } = options;
   const upstream = new UpstreamServer(scenario);
-  const controlToken = randomBytes(24).toString("base64url");
   const control = controlServer(upstream, controlToken);
   try {
     upstream.server.listen({ host, port });

@@ -5,7 +5,14 @@ import { type Link, play, sinceStartMs } from "./play.ts";
 import { json, type PreparedResponse, prepare } from "./prepare.ts";
 import { credentialsIn, RequestLog } from "./request-log.ts";
 import { BadRequest, type RawRequest, RequestReader } from "./request-reader.ts";
-import { type Behaviour, type MarkedScript, type Scenario, scenarioSchema, Turns } from "./scenario.ts";
+import {
+  type Behaviour,
+  type Disturbance,
+  type MarkedScript,
+  type Scenario,
+  scenarioSchema,
+  Turns,
+} from "./scenario.ts";
 
 const AT_ONCE: Behaviour = behaviourAtOnce();
 
@@ -17,6 +24,7 @@ export class UpstreamServer {
   #scenario: Scenario;
   #turns: Turns;
   #connections = 0;
+  #disturbance: { readonly changed: Partial<Behaviour>; readonly untilMs: number } | undefined;
 
   constructor(scenario: Scenario) {
     this.#scenario = scenario;
@@ -32,6 +40,21 @@ export class UpstreamServer {
   play(scenario: Scenario): void {
     this.#scenario = scenario;
     this.#turns = new Turns(scenario);
+  }
+
+  /** Every provider responds to further requests with these changes. @param disturbance `undefined` ends it. */
+  disturb(disturbance: Disturbance | undefined): void {
+    if (disturbance === undefined) {
+      this.#disturbance = undefined;
+      return;
+    }
+    const { forS = Number.POSITIVE_INFINITY, ...changed } = disturbance;
+    this.#disturbance = { changed: definedOf(changed), untilMs: sinceStartMs() + forS * 1_000 };
+  }
+
+  #disturbed(behaviour: Behaviour): Behaviour {
+    const { changed, untilMs } = this.#disturbance ?? { changed: {}, untilMs: 0 };
+    return sinceStartMs() < untilMs ? { ...behaviour, ...changed } : behaviour;
   }
 
   /** Closes every connection, even busy ones. */
@@ -100,7 +123,7 @@ export class UpstreamServer {
     if (requested === undefined) return refusal(400, dialect, "the body is no JSON object that names a model");
     const behaviour = this.#turns.next(provider, requested.model, marker);
     if (behaviour === undefined) return refusal(404, dialect, `no such model: ${requested.model}`);
-    const shown = withCredential(behaviour, raw);
+    const shown = withCredential(this.#disturbed(behaviour), raw);
     return { response: prepare(shown, requested), behaviour: shown };
   }
 
@@ -115,6 +138,10 @@ function refuse(socket: Socket, { status, message }: BadRequest): void {
   socket.write(`${head}connection: close\r\n\r\n`);
   for (const { bytes } of parts) socket.write(bytes);
   socket.end();
+}
+
+function definedOf(changed: Omit<Disturbance, "forS">): Partial<Behaviour> {
+  return Object.fromEntries(Object.entries(changed).filter(([, value]) => value !== undefined));
 }
 
 interface Place {

@@ -14,6 +14,10 @@ export const upstreamCommand = defineCommand({
       port: { type: "number", ...within(PORTS), default: 0, describe: "TCP port of the providers; 0 takes a free one" },
       host: { type: "string", default: "127.0.0.1", describe: "address to listen on" },
       "control-port": { type: "number", default: 0, describe: "TCP port of the control interface, always on loopback" },
+      "control-token": {
+        type: "string",
+        describe: "env:NAME, the bearer token of the control interface; default: a random one, which is printed",
+      },
       ceiling: flag("measure what it can serve on this machine, and exit"),
       json: flag("with --ceiling: print one JSON document"),
       scenario: { type: "string", describe: "YAML file: how each provider and model responds (docs/upstream.md)" },

@@ -54,7 +54,7 @@ export interface Interruption {
   /** Fired by the second signal: everything stops now; the report is still written. */
   readonly now: AbortSignal;
   by(): "SIGINT" | "SIGTERM" | undefined;
-  /** Time since the first signal, ms; 0 before it. Slow work is skipped when the process must end soon. */
+  /** Time since the first signal beyond `extendEnd`, ms; 0 before it. Slow work is skipped when the process must end soon. */
   sinceMs(): number;
   /** After a signal, the process may run for this much longer, ms: something has to be undone. */
   extendEnd(byMs: number): void;

@@ -4,11 +4,14 @@ import { didYouMean, UsageError } from "../../core/index.ts";
 import { loadWorkload, type Workload } from "../../load/index.ts";
 
 /** Tiers and workloads that ship with Gauntlet. */
-const SHIPPED = ["starter", "growth", "scale", "own", "peak", "soak", "stress"];
+const SHIPPED = [
+  ...["starter", "growth", "scale", "own", "peak", "soak", "stress"],
+  ...["rolling-restart", "kill", "counter-store-outage", "upstream-outage", "slow-upstream"],
+];
 
 /** A workload by the name of a shipped one, or by its path. */
 export function findWorkload(name: string): Workload {
-  const shipped = /^[a-z]+$/.test(name) ? shippedWorkload(name) : undefined;
+  const shipped = /^[a-z-]+$/.test(name) ? shippedWorkload(name) : undefined;
   // A bare word that is not a file is a mistyped name.
   if (shipped === undefined && /^[\w-]+$/.test(name) && !existsSync(name)) {
     throw new UsageError(`no tier, shipped workload or file is named "${name}"`, {

@@ -4,7 +4,7 @@ import { oneLine } from "../../../clean-text.ts";
 import { HeatMap } from "../../charts/heat-map.tsx";
 import { decimal, duration, plural } from "../../format.ts";
 import { type HeatColumns, heatColumns } from "../../heat-columns.ts";
-import { spansOf } from "../../load-phases.ts";
+import { spansOfRun } from "../../load-phases.ts";
 import { DataTable, Figure } from "../../parts.tsx";
 
 const FIGURES = [
@@ -17,7 +17,7 @@ const MIN_COLUMNS = 3;
 
 /** Distribution of durations over a run: a second latency mode is visible here and in no quantile. */
 export function RunHeat({ run }: { readonly run: LoadRun }) {
-  const phases = run.phases.flatMap(spansOf);
+  const phases = spansOfRun(run);
   const drawn = FIGURES.filter(({ figure }) => (heatColumns(run.phases, figure)?.columns ?? 0) >= MIN_COLUMNS);
   if (drawn.length === 0) return null;
   return (

@@ -7,7 +7,7 @@ import { quantileText, SHOWN_STATS } from "../../../figures/quantiles.ts";
 import { startedLoads } from "../../../figures/started-loads.ts";
 import { TimePanels } from "../../charts/time-panels.tsx";
 import { decimal, duration, ms, plural } from "../../format.ts";
-import { spansOf } from "../../load-phases.ts";
+import { spansOfRun } from "../../load-phases.ts";
 import { DataTable, Figure, numbers, Section } from "../../parts.tsx";
 import { type Point, thin } from "../../thin-series.ts";
 import { Distributions } from "./distributions.tsx";
@@ -71,7 +71,7 @@ function OverTime({ run }: { readonly run: LoadRun }) {
       drawing={
         <TimePanels
           label={`Time to first token and E2E latency of ${oneLine(run.name, 40)} at p50, p95 and p99, over ${decimal(run.durationS)} seconds. The table of the classes has the figures per phase.`}
-          phases={run.phases.flatMap(spansOf)}
+          phases={spansOfRun(run)}
           panels={[
             { title: "TTFT, ms", scale: "log", height: 92, lines: linesOf(({ ttft }) => ttft) },
             { title: "E2E latency, ms", scale: "log", height: 92, lines: linesOf(({ response }) => response) },

@@ -15,10 +15,11 @@ import { startedLoads } from "../../../figures/started-loads.ts";
 import type { Anchors } from "../../anchors.ts";
 import { TimePanels } from "../../charts/time-panels.tsx";
 import { decimal, duration, enumerate, ms, plural } from "../../format.ts";
-import { spansOf } from "../../load-phases.ts";
+import { spansOfRun } from "../../load-phases.ts";
 import { DataTable, Figure, Foreign, numbers, Permalink, Section, StatusMark } from "../../parts.tsx";
 import { thin } from "../../thin-series.ts";
 import { causeAnchor } from "../causes.tsx";
+import { Events } from "./events.tsx";
 import { Denials, LoadFindings, PhaseTable, Thresholds, TurnTable } from "./tier-tables.tsx";
 import { WatchedSide } from "./watched.tsx";
 
@@ -79,6 +80,7 @@ function Tier({ record, run, anchors }: RunProps) {
       <Headline run={run} />
       <Reasons record={record} run={run} anchors={anchors} />
       <Thresholds record={record} run={run} />
+      <Events record={record} run={run} />
       <PhaseTable record={record} run={run} />
       <TurnTable run={run} />
       <Traffic run={run} />
@@ -197,7 +199,7 @@ function Traffic({ run }: { readonly run: LoadRun }) {
       drawing={
         <TimePanels
           label={`Offered, admitted, denied, failed and invalid requests per second of ${oneLine(run.name, 40)} over ${decimal(run.durationS)} seconds, and requests in flight, at most ${highest}. The table of the phases has the totals.`}
-          phases={run.phases.flatMap(spansOf)}
+          phases={spansOfRun(run)}
           panels={[
             {
               title: "requests per second",

@@ -3,7 +3,7 @@ import type { Leak, LoadRun, WatchedMetric } from "../../../../src/record/index.
 import { oneLine } from "../../../clean-text.ts";
 import { droppedSeries, failedScrapes, metricText, scaleOf, slopeText } from "../../../figures/watched-figures.ts";
 import { type TimePanel, TimePanels } from "../../charts/time-panels.tsx";
-import { spansOf } from "../../load-phases.ts";
+import { spansOfRun } from "../../load-phases.ts";
 import { DataTable, Figure, numbers } from "../../parts.tsx";
 import { thinPoints } from "../../thin-series.ts";
 import { LeakMark } from "./leak-mark.tsx";
@@ -34,7 +34,7 @@ export function WatchedMetrics({ run }: { readonly run: LoadRun }) {
         drawing={
           <TimePanels
             label={`${drawn.length} metrics of the target during ${oneLine(run.name, 40)}. The table below has each of them.`}
-            phases={run.phases.flatMap(spansOf)}
+            phases={spansOfRun(run)}
             panels={drawn.map((one) => panelOf(one, metrics.atS))}
           />
         }

@@ -2,7 +2,7 @@ import type { LoadRun } from "../../../../src/record/index.ts";
 import { oneLine } from "../../../clean-text.ts";
 import { amountText, slopeText } from "../../../figures/watched-figures.ts";
 import { type TimePanel, TimePanels } from "../../charts/time-panels.tsx";
-import { spansOf } from "../../load-phases.ts";
+import { spansOfRun } from "../../load-phases.ts";
 import { DataTable, Figure, numbers } from "../../parts.tsx";
 import { thinPoints } from "../../thin-series.ts";
 import { LeakMark } from "./leak-mark.tsx";
@@ -42,7 +42,7 @@ function WatchedProcesses({ run }: { readonly run: LoadRun }) {
         drawing={
           <TimePanels
             label={`CPU, memory, open files and threads of ${who} during ${oneLine(run.name, 40)}. The table below shows how each of them changed.`}
-            phases={run.phases.flatMap(spansOf)}
+            phases={spansOfRun(run)}
             panels={[
               panel("CPU cores", ({ cpuShare }) => cpuShare),
               panel("memory, MiB", ({ memoryBytes }) => memoryBytes / 2 ** 20),
