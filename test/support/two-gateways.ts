@@ -68,7 +68,10 @@ disturb:
 `,
   );
   for (const name of ["a", "b"]) {
-    const { status, stderr } = spawnSync("sh", ["start.sh", name], { cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
+    const { status, stderr } = spawnSync("sh", ["start.sh", name], {
+      cwd: folder,
+      stdio: ["ignore", "ignore", "pipe"],
+    });
     if (status !== 0) throw new Error(`gateway ${name} did not start: ${stderr}`);
   }
   return {

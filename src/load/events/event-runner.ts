@@ -16,6 +16,8 @@ export interface ExecutedEvent {
 
 /** The start or the end of an action, for the display and the journal. */
 export interface EventNotice {
+  /** Name of the workload. */
+  readonly run: string;
   readonly event: string;
   readonly does: "action" | "undo";
   readonly action: string;
@@ -26,6 +28,8 @@ export interface EventNotice {
 }
 
 export interface EventRunnerOptions {
+  /** Name of the workload. */
+  readonly run: string;
   readonly events: readonly WorkloadEvent[];
   /** Start of the run and of the measurement, on the clock of `nowUs`. */
   readonly originUs: number;
@@ -121,15 +125,15 @@ export class EventRunner {
     action: Action,
     signal: AbortSignal,
   ): Promise<EventExecution> {
-    const { originUs, redact, onNotice } = this.#options;
+    const { run, originUs, redact, onNotice } = this.#options;
     const nowS = () => (nowUs() - originUs) / 1_000_000;
     const startedS = nowS();
     const text = redact(describeAction(action));
-    onNotice({ event: name, does, action: text, atS: startedS });
+    onNotice({ run, event: name, does, action: text, atS: startedS });
     const { output, result, ...performed } = await performAction(action, signal);
     const endedS = nowS();
     const done = { action: text, startedS, endedS, ...performed, result: redact(result), output: redact(output) };
-    onNotice({ event: name, does, action: text, atS: endedS, execution: done });
+    onNotice({ run, event: name, does, action: text, atS: endedS, execution: done });
     return done;
   }
 }

@@ -6,7 +6,6 @@ import { allKeys, type Key, type Target } from "../../target/index.ts";
 import { endedByThreshold, judgeStop, judgeTotals, TOTALS_QUESTIONS } from "../analysis/judge-totals.ts";
 import { judgeLoneWaits } from "../analysis/judge-waits.ts";
 import { watchThresholds } from "../analysis/thresholds.ts";
-import type { WorkloadEvent } from "../events/event.ts";
 import { type EventNotice, EventRunner, type EventRunnerOptions, type ExecutedEvent } from "../events/event-runner.ts";
 import { recordEvents, withoutJudged } from "../events/record-events.ts";
 import { DEFAULT_BOUNDS } from "../measure/generator-health.ts";
@@ -109,7 +108,7 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
   const onBegin =
     workload.events &&
     ((startUs: number) => {
-      events = eventRunner(workload.events ?? [], { ...context, originUs, startUs });
+      events = eventRunner(workload, { ...context, originUs, startUs });
     });
   let share: Share;
   let executed: readonly ExecutedEvent[] | undefined;
@@ -132,7 +131,7 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
 }
 
 function eventRunner(
-  events: readonly WorkloadEvent[],
+  { name, events = [] }: Workload,
   {
     originUs,
     startUs,
@@ -144,7 +143,7 @@ function eventRunner(
 ): EventRunner {
   const redact = (text: string) => redactor.redact(text).text;
   return new EventRunner({
-    ...{ events, originUs, startUs, stop, redact, extendEnd },
+    ...{ run: name, events, originUs, startUs, stop, redact, extendEnd },
     onNotice: (notice) => onEvent?.(notice),
   });
 }

@@ -1,5 +1,5 @@
 import type { Redactor } from "../../http/recorder/index.ts";
-import { LoopDelay, nowUs, type RunningPhase } from "../../load/index.ts";
+import { type EventNotice, LoopDelay, nowUs, type RunningPhase } from "../../load/index.ts";
 import type { JudgedPhase, LoadSecond, LoadVerdict } from "../../record/index.ts";
 
 /** A second of a phase as in the report; until the phase ends, in flight is the observed value. */
@@ -27,6 +27,9 @@ export interface LivePhase {
   readonly scheduleLagP99Ms: number;
 }
 
+/** When an event of a workload began, or was undone. */
+export type LiveEvent = Pick<EventNotice, "run" | "event" | "does" | "atS">;
+
 export interface LiveUpdate {
   /** Increases by one with each update. */
   readonly id: number;
@@ -43,6 +46,8 @@ export interface LiveUpdate {
   };
   /** All phases so far, in the order of their start. */
   readonly phases: readonly LivePhase[];
+  /** What events of the workloads have done so far; seconds from the start of the run. */
+  readonly events: readonly LiveEvent[];
   /**
    * New or changed seconds. A request counts as offered in the second in which it is due, as sent in the second of its send, once
    * it has ended, and as admitted, denied, failed or invalid in the second of its end.
@@ -84,6 +89,7 @@ const MAX_REASON_CHARACTERS = 120;
  */
 export class LiveFeed implements Disposable {
   readonly phases: WatchedPhase[] = [];
+  readonly #events: LiveEvent[] = [];
   readonly #options: LiveFeedOptions;
   readonly #beganUs = nowUs();
   readonly #delay = new LoopDelay();
@@ -107,6 +113,11 @@ export class LiveFeed implements Disposable {
       seen: new Map(),
       ended: undefined,
     });
+  }
+
+  /** Marks what an event does, when it begins. */
+  marked({ run, event, does, atS, execution }: EventNotice): void {
+    if (execution === undefined) this.#events.push({ run, event, does, atS });
   }
 
   /** Takes over the final seconds from the record. */
@@ -190,6 +201,7 @@ export class LiveFeed implements Disposable {
       generator: { scheduleLagP99Ms: Math.max(0, ...lagMs), loopDelayP99Ms, late, wasLate: this.#wasLate },
       // Truncated after masking: a truncated key would not be recognised.
       phases: redactor.redactValue(phases).map((phase) => ({ ...phase, denials: phase.denials.map(shortened) })),
+      events: [...this.#events],
       seconds: [],
     };
   }

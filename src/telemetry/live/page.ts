@@ -94,7 +94,7 @@ figcaption { font-weight: 550; font-size: .9rem; }
 .key { display: flex; flex-wrap: wrap; gap: 0 1rem; margin: .1rem 0 .3rem; padding: 0; list-style: none; font-size: .82rem; color: var(--soft); }
 .key svg { width: 1.6rem; height: .6rem; margin-right: .3rem; }
 figure > svg { display: block; width: 100%; height: 11rem; }
-svg text { fill: var(--soft); font: 11px var(--text); } svg .grid { stroke: var(--line); } svg .cursor { stroke: var(--ink); stroke-dasharray: 2 3; }
+svg text { fill: var(--soft); font: 11px var(--text); } svg .grid { stroke: var(--line); } svg .event { stroke: var(--ink); } svg .cursor { stroke: var(--ink); stroke-dasharray: 2 3; }
 svg polyline { fill: none; stroke-width: 1.8; stroke-linejoin: round; vector-effect: non-scaling-stroke; }
 .s1 { stroke: var(--series-1); } .s2 { stroke: var(--series-2); stroke-dasharray: 6 3; } .s3 { stroke: var(--series-3); stroke-dasharray: 2 3; } .s4 { stroke: var(--series-4); stroke-dasharray: 8 3 2 3; } .s5 { stroke: var(--held); stroke-dasharray: 1 3; }
 `;

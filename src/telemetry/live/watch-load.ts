@@ -18,7 +18,9 @@ export interface Watched {
 /** Publishes a running load; the run never waits for its viewers. */
 export interface Watch extends AsyncDisposable {
   /** Adds our listeners to an existing one. */
-  readonly listeners: (other: Pick<LoadsContext, "onPhase">) => Pick<LoadsContext, "onRunning" | "onPhase" | "onSpan">;
+  readonly listeners: (
+    other: Pick<LoadsContext, "onPhase" | "onEvent">,
+  ) => Pick<LoadsContext, "onRunning" | "onPhase" | "onSpan" | "onEvent">;
   /** Records how the run ended; clients are notified on disposal. */
   readonly finish: (end: Pick<RunEnd, "exitCode" | "headline">, folder: string) => void;
 }
@@ -64,7 +66,11 @@ export async function watchLoad(options: WatchOptions, { target, redactor, onNot
     throw error;
   }
   return {
-    listeners: ({ onPhase }) => ({
+    listeners: ({ onPhase, onEvent }) => ({
+      onEvent: (notice) => {
+        onEvent?.(notice);
+        feed.marked(notice);
+      },
       onRunning: (phase) => feed.start(phase),
       onSpan: exporter && ((span) => exporter.span(span)),
       onPhase: (run, phase) => {

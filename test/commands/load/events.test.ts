@@ -35,7 +35,7 @@ describe("events during a load", () => {
       gateways,
       workloadWith(`  - { name: roll, at: 5s, disturb: roll, ${EXPECT} }`, 25),
     );
-    expect({ code, stdout }).toMatchObject({ code: 0 });
+    expect(code, stdout).toBe(0);
     expect([...findings.values()].map(({ name, outcome }) => [name, outcome])).toEqual([
       ["event.roll", "met"],
       ["event.roll.failed", "met"],
@@ -55,7 +55,7 @@ describe("events during a load", () => {
       gateways,
       workloadWith(`  - { name: kill, at: 5s, disturb: kill, after: { disturb: start }, durationS: 2, ${EXPECT} }`),
     );
-    expect({ code, stdout }).toMatchObject({ code: 1 });
+    expect(code, stdout).toBe(1);
     expect(findings.get("event.kill.cut-streams")).toMatchObject({ outcome: "broken" });
     expect(findings.get("event.kill.failed")).toMatchObject({ outcome: "broken" });
     expect(event?.figures?.streams.inFlight.cut).toBeGreaterThan(0);
@@ -68,7 +68,7 @@ describe("events during a load", () => {
       gateways,
       workloadWith(`  - { name: roll, at: 5s, disturb: roll, ${EXPECT} }`),
     );
-    expect({ code, stdout }).toMatchObject({ code: 1 });
+    expect(code, stdout).toBe(1);
     expect(findings.get("event.roll.cut-streams")).toMatchObject({ outcome: "broken" });
   }, 120_000);
 
@@ -78,7 +78,7 @@ describe("events during a load", () => {
       gateways,
       workloadWith(`  - { name: roll, at: 5s, run: ./roll.sh --mutation chat.empty-success, ${EXPECT} }`, 25),
     );
-    expect({ code, stdout }).toMatchObject({ code: 1 });
+    expect(code, stdout).toBe(1);
     expect(findings.get("event.roll.failed")).toMatchObject({ outcome: "broken" });
     expect(findings.get("event.roll.cut-streams")).toMatchObject({ outcome: "met" });
     expect(event?.figures).toMatchObject({ recoveredS: null });
@@ -94,7 +94,7 @@ describe("events during a load", () => {
         10,
       ),
     );
-    expect({ code, stdout }).toMatchObject({ code: 4 });
+    expect(code, stdout).toBe(4);
     expect(stdout).toContain(
       "the event itself failed (run echo no such service; exit 3: exit code 3): no such service",
     );
@@ -118,7 +118,7 @@ describe("events during a load", () => {
       await running.printed("gauntlet: event pause at 1.0 s: run sleep 60");
       running.child.kill(signal);
       const { code, stderr } = await running.finished;
-      expect({ code, stderr }).toMatchObject({ code: signal === "SIGINT" ? 130 : 143 });
+      expect(code, stderr).toBe(signal === "SIGINT" ? 130 : 143);
       expect(readFileSync(join(folder, "undone.txt"), "utf8")).toBe("undone\n");
       expect(readRecord(join(folder, "out")).load?.runs[0]?.events?.[0]).toMatchObject({
         execution: { succeeded: false, result: "was ended with the load" },

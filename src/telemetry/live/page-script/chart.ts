@@ -1,4 +1,4 @@
-import type { LiveSecond } from "../live-feed.ts";
+import type { LiveEvent, LiveSecond } from "../live-feed.ts";
 import { draw, figure, make, whole } from "./dom.ts";
 
 interface Series {
@@ -67,8 +67,8 @@ export class Chart {
     place.append(box);
   }
 
-  /** @param cursorS a second to mark. */
-  show(seconds: readonly LiveSecond[], cursorS: number | undefined): void {
+  /** @param cursorS a second to mark. @param events of the run, which are marked as well. */
+  show(seconds: readonly LiveSecond[], cursorS: number | undefined, events: readonly LiveEvent[]): void {
     this.#seconds = seconds;
     const { title, series } = this.#options;
     const width = this.svg.clientWidth || 400;
@@ -103,12 +103,18 @@ export class Chart {
       .map(({ atS }) =>
         draw("line", { x1: x(atS), x2: x(atS), y1: ROOM.top, y2: height - ROOM.bottom, class: "cursor" }),
       );
+    const marks = events
+      .filter(({ atS }) => atS >= firstS && atS <= firstS + spanS)
+      .flatMap(({ event, does, atS }) => [
+        draw("line", { x1: x(atS), x2: x(atS), y1: ROOM.top, y2: height - ROOM.bottom, class: "event" }),
+        draw("text", { x: x(atS) + 3, y: ROOM.top + 9 }, does === "undo" ? `${event} undone` : event),
+      ]);
     const last = seconds.at(-1);
     const description =
       last === undefined ? "nothing yet" : `at ${Math.round(last.atS)} s: ${valuesAt(this.#options, last)}`;
     this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     this.svg.setAttribute("aria-label", `${title}${last === undefined ? ":" : ","} ${description}`);
-    this.svg.replaceChildren(...grid, ...times, ...lines, ...cursor);
+    this.svg.replaceChildren(...grid, ...times, ...lines, ...marks, ...cursor);
   }
 
   /** The second nearest to a place on the screen. @param clientX pixels. */

@@ -150,7 +150,8 @@ class LivePage {
 
   #showCharts(): void {
     const seconds = this.#seconds().slice(-SHOWN_S);
-    for (const chart of this.#charts) chart.show(seconds, this.#cursorS);
+    const events = this.#latest?.events.filter(({ run }) => run === this.#chosen) ?? [];
+    for (const chart of this.#charts) chart.show(seconds, this.#cursorS, events);
     const second = seconds.find(({ atS }) => atS === this.#cursorS);
     setText("reading", second === undefined ? "" : readingOf(second));
   }
