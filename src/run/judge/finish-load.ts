@@ -4,6 +4,7 @@ import type { Redactor } from "../../http/recorder/index.ts";
 import { type Sample, SHARD_FILE } from "../../load/index.ts";
 import type { Policy } from "../../policy/index.ts";
 import {
+  checkOfEvents,
   checkOfPhase,
   checkOfThresholds,
   checksOfLoad,
@@ -124,6 +125,7 @@ function describe({ checks }: RunRecord, run: LoadRun): object {
       return { ...phase, verdict: check?.status, message: check?.message, findings: check?.findings ?? [] };
     }),
     ...(thresholds && { thresholds: { verdict: thresholds.status, findings: thresholds.findings } }),
+    ...(run.events && { events: run.events, expectations: checkOfEvents(checks, run)?.findings ?? [] }),
     ...(watched && { watched }),
     generator,
     retryAfter: retryAfter === null ? null : { ...retryAfter, samples: retryAfter.samples.length },
