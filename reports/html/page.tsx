@@ -3,12 +3,12 @@ import type { RunRecord } from "../../src/record/index.ts";
 import { visible } from "../clean-text.ts";
 import { unexplainedProblems } from "../evidence/problems.ts";
 import type { ReportSource } from "../evidence/source.ts";
-import { startedLoads } from "../figures/started-loads.ts";
+import { isLoadOnly, startedLoads } from "../figures/started-loads.ts";
 import { TONES, type Tone, VERDICT_TONES } from "../status-style.ts";
 import { Anchors } from "./anchors.ts";
 import { Document, type Head, Masthead } from "./document.tsx";
 import { utc } from "./format.ts";
-import { CausesSection } from "./sections/causes.tsx";
+import { CausesSection, causesTitle } from "./sections/causes.tsx";
 import { ChangesSection } from "./sections/changes.tsx";
 import { CoverageSection } from "./sections/coverage.tsx";
 import { DataQualitySection } from "./sections/data-quality.tsx";
@@ -17,6 +17,7 @@ import { Gates } from "./sections/gates.tsx";
 import { LatencySection } from "./sections/load/latency.tsx";
 import { OverheadSection } from "./sections/load/overhead.tsx";
 import { RetryAfterSection, waitingRuns } from "./sections/load/retry-after.tsx";
+import { loadsWithThresholds, ThresholdsSection } from "./sections/load/thresholds.tsx";
 import { TiersSection } from "./sections/load/tiers.tsx";
 import { VerdictSection } from "./sections/verdict.tsx";
 
@@ -38,11 +39,13 @@ export function Page({ source, head }: { readonly source: ReportSource; readonly
           {isComparison ? changes : null}
           {record.overhead === undefined ? (
             <>
-              {hasChecks(record) ? <CausesSection source={source} anchors={anchors} /> : null}
+              {hasThresholds(record) ? <ThresholdsSection record={record} /> : null}
+              {isLoadOnly(record) && hasLatencies(record) ? <LatencySection source={source} /> : null}
+              {hasCauses(record) ? <CausesSection source={source} anchors={anchors} /> : null}
               {hasLoad(record) ? <TiersSection record={record} anchors={anchors} /> : null}
               {hasWaits(record) ? <RetryAfterSection record={record} /> : null}
-              {hasLatencies(record) ? <LatencySection source={source} /> : null}
-              {hasChecks(record) ? <CoverageSection record={record} anchors={anchors} /> : null}
+              {!isLoadOnly(record) && hasLatencies(record) ? <LatencySection source={source} /> : null}
+              {hasCoverage(record) ? <CoverageSection record={record} anchors={anchors} /> : null}
               {isComparison ? null : changes}
               <DataQualitySection record={record} />
             </>
@@ -58,6 +61,10 @@ export function Page({ source, head }: { readonly source: ReportSource; readonly
 
 /** A section that would say only that there is nothing to show is omitted. */
 const hasChecks = (record: RunRecord): boolean => record.checks.length > 0;
+const hasThresholds = (record: RunRecord): boolean => isLoadOnly(record) && loadsWithThresholds(record).length > 0;
+const hasCoverage = (record: RunRecord): boolean => hasChecks(record) && !isLoadOnly(record);
+const hasCauses = (record: RunRecord): boolean =>
+  hasChecks(record) && (!isLoadOnly(record) || record.causes.length + unexplainedProblems(record).length > 0);
 const hasLoad = (record: RunRecord): boolean => startedLoads(record).length > 0;
 const hasWaits = (record: RunRecord): boolean => waitingRuns(record).length > 0;
 const hasLatencies = (record: RunRecord): boolean =>
@@ -72,12 +79,15 @@ function Contents({ record }: { readonly record: RunRecord }) {
       {problems}
     </b>
   );
+  const latency = hasLatencies(record) ? [["latency", "Latency"] as const] : [];
   const ofChecks: (readonly [string, string, ComponentChildren?])[] = [
-    ...(hasChecks(record) ? [["causes", "Causes", problems === 0 ? undefined : count] as const] : []),
+    ...(hasThresholds(record) ? [["thresholds", "Thresholds"] as const] : []),
+    ...(isLoadOnly(record) ? latency : []),
+    ...(hasCauses(record) ? [["causes", causesTitle(record), problems === 0 ? undefined : count] as const] : []),
     ...(hasLoad(record) ? [["tiers", "Under load"] as const] : []),
     ...(hasWaits(record) ? [["retry-after", "Retry-After"] as const] : []),
-    ...(hasLatencies(record) ? [["latency", "Latency"] as const] : []),
-    ...(hasChecks(record) ? [["coverage", "Coverage"] as const] : []),
+    ...(isLoadOnly(record) ? [] : latency),
+    ...(hasCoverage(record) ? [["coverage", "Coverage"] as const] : []),
     ...(isComparison ? [] : changes),
     ["data-quality", "Data quality"],
   ];

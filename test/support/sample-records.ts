@@ -297,6 +297,7 @@ export const SAMPLES: Readonly<Record<string, RunRecord>> = {
   }),
   "interrupted before anything": recordOf([], { complete: false }),
   "load only": recordOf([], { command: "load", load: LOAD }),
+  "load that failed": recordOf(MIXED, { command: "load", load: LOAD }),
   overhead: recordOf([], {
     command: "overhead",
     overhead: overheadOf([

@@ -11,6 +11,7 @@ import {
   unexplainedProblems,
 } from "../../evidence/problems.ts";
 import type { ReportSource } from "../../evidence/source.ts";
+import { isLoadOnly } from "../../figures/started-loads.ts";
 import type { Anchors } from "../anchors.ts";
 import { decimal, plural } from "../format.ts";
 import { Foreign, Heading, Permalink, Prose, Section, StatusMark } from "../parts.tsx";
@@ -36,7 +37,7 @@ export function CausesSection({ source, anchors }: { readonly source: ReportSour
   const counted = groups.reduce((sum, { instances }) => sum + instances.length, 0);
   const context = { source, anchors, shown };
   return (
-    <Section id="causes" title="Causes" finding={sentence(record, others)}>
+    <Section id="causes" title={causesTitle(record)} finding={sentence(record, others)}>
       {shown.size < counted ? (
         <p>
           Evidence is shown for {decimal(shown.size)} results, some of each cause. The others are listed by name; the
@@ -55,7 +56,11 @@ export function CausesSection({ source, anchors }: { readonly source: ReportSour
       ))}
       {others.length === 0 ? null : (
         <>
-          <Heading id="unexplained" title="Without a cause" />
+          {isLoadOnly(record) && causes.length === 0 ? (
+            <div id="unexplained" />
+          ) : (
+            <Heading id="unexplained" title="Without a cause" />
+          )}
           {others.map((group) => (
             <Group key={`${group.check} ${group.status}`} group={group} context={context} />
           ))}
@@ -72,12 +77,18 @@ function sentence(record: RunRecord, others: readonly ProblemGroup[]): string {
   const rest = others.reduce((sum, { instances }) => sum + instances.length, 0);
   const inWords = causesInWords(record);
   if (inWords === undefined && rest === 0) return "Nothing went wrong in any check.";
+  if (inWords === undefined && isLoadOnly(record))
+    return `${plural(rest, "expectation of the load was", "expectations of the load were")} not met or not decided.`;
   const parts = [
     inWords ?? "",
     rest === 0 ? "" : `${plural(rest, "result has", "results have")} no cause that could be named.`,
   ];
   return parts.filter((part) => part !== "").join(" ");
 }
+
+/** The results of a load without causes are thresholds and phases, which are their own explanation. */
+export const causesTitle = (record: RunRecord): string =>
+  isLoadOnly(record) && record.causes.length === 0 ? "Not met or not decided" : "Causes";
 
 /** Anchor of a cause; the verdict links to it. */
 export const causeAnchor = (anchors: Anchors, index: number): string => anchors.of("cause", String(index + 1));
@@ -116,7 +127,7 @@ function Requirements({ group: { cause }, context }: { readonly group: CauseGrou
   const side = sideOf(record);
   const known = new Map(record.requirements.map((requirement) => [requirement.id, requirement]));
   const link = (id: string) =>
-    known.get(id)?.binds === side ? (
+    known.get(id)?.binds === side && !isLoadOnly(record) ? (
       <a key={id} class="requirement-id linked" href={`#${context.anchors.of("requirement", id)}`}>
         {visible(id)}
       </a>
@@ -166,10 +177,7 @@ function Seen({ group: { cause }, check, isUnfolded, context }: SeenProps) {
             : "An exchange and its control request"}
       </summary>
       <p class="note">
-        Of the check{" "}
-        <a href={`#${anchors.of("check", check.id)}`}>
-          <code>{oneLine(check.id, 200)}</code>
-        </a>
+        Of the check <CheckName record={source.record} id={check.id} anchors={anchors} />
       </p>
       {evidence === undefined ? null : (
         <Pair
@@ -196,28 +204,40 @@ function Explained({ group, context }: { readonly group: CauseGroup; readonly co
         .map((check) => (
           <Instance key={check.id} check={check} source={source} anchors={anchors} shownAbove={cause.exchange} />
         ))}
-      <Listed checks={instances.filter(({ id }) => !shown.has(id))} anchors={anchors} />
+      <Listed record={source.record} checks={instances.filter(({ id }) => !shown.has(id))} anchors={anchors} />
       {shownBefore.length === 0 ? null : (
         <>
           <p class="note">Shown with an earlier cause:</p>
-          <Listed checks={shownBefore} anchors={anchors} />
+          <Listed record={source.record} checks={shownBefore} anchors={anchors} />
         </>
       )}
     </details>
   );
 }
 
-/** Results by name, linked to the list of all checks. */
-function Listed({ checks, anchors }: { readonly checks: readonly CheckResult[]; readonly anchors: Anchors }) {
+interface CheckNameProps {
+  readonly record: RunRecord;
+  readonly id: string;
+  readonly anchors: Anchors;
+}
+
+/** Linked to the list of all checks, if the page has one. */
+function CheckName({ record, id, anchors }: CheckNameProps) {
+  const name = <code>{oneLine(id, 200)}</code>;
+  return isLoadOnly(record) ? name : <a href={`#${anchors.of("check", id)}`}>{name}</a>;
+}
+
+interface ListedProps extends Pick<CheckNameProps, "record" | "anchors"> {
+  readonly checks: readonly CheckResult[];
+}
+
+function Listed({ record, checks, anchors }: ListedProps) {
   if (checks.length === 0) return null;
   return (
     <ul class="plain listed">
       {checks.map((check) => (
         <li key={check.id}>
-          <a href={`#${anchors.of("check", check.id)}`}>
-            <code>{oneLine(check.id, 200)}</code>
-          </a>{" "}
-          <Foreign text={oneLine(check.message, 160)} />
+          <CheckName record={record} id={check.id} anchors={anchors} /> <Foreign text={oneLine(check.message, 160)} />
         </li>
       ))}
     </ul>
@@ -239,7 +259,11 @@ function Group({ group, context }: { readonly group: ProblemGroup; readonly cont
         .map((instance) => (
           <Instance key={instance.id} check={instance} source={source} anchors={anchors} />
         ))}
-      <Listed checks={group.instances.filter((instance) => !shown.has(instance.id))} anchors={anchors} />
+      <Listed
+        record={source.record}
+        checks={group.instances.filter((instance) => !shown.has(instance.id))}
+        anchors={anchors}
+      />
     </article>
   );
 }

@@ -2,6 +2,7 @@ import { lacksFixture, type RunRecord, type Status } from "../../../src/record/i
 import { weightOf } from "../../causes.ts";
 import { oneLine } from "../../clean-text.ts";
 import { unexplainedProblems } from "../../evidence/problems.ts";
+import { isLoadOnly } from "../../figures/started-loads.ts";
 import type { Anchors } from "../anchors.ts";
 import { decimal, enumerate, plural } from "../format.ts";
 import { Foreign, StatusMark } from "../parts.tsx";
@@ -130,7 +131,8 @@ function ofUnexplained(record: RunRecord, anchors: Anchors): Reason[] {
 const SOON_DAYS = 14;
 
 /** What was not judged, what expires soon, and warnings. */
-function ofTheRest({ checks, counts, waivers = [], startedAt }: RunRecord): Reason[] {
+function ofTheRest(record: RunRecord): Reason[] {
+  const { checks, counts, waivers = [], startedAt } = record;
   const blocked = checks.filter(({ status }) => status === "blocked").length;
   const isInFile = checks.every((check) => check.status !== "blocked" || lacksFixture(check));
   const howToGoOn = isInFile
@@ -146,7 +148,7 @@ function ofTheRest({ checks, counts, waivers = [], startedAt }: RunRecord): Reas
       {
         status: "blocked",
         text: `${plural(blocked, "check instance was", "check instances were")} not run`,
-        href: "#not-run",
+        ...(isLoadOnly(record) ? {} : { href: "#not-run" }),
         tail: `: what ${blocked === 1 ? "it needs" : "they need"} is missing.${howToGoOn}`,
       },
     ],

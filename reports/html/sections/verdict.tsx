@@ -1,5 +1,6 @@
 import { type RunRecord, STATUSES } from "../../../src/record/index.ts";
 import { visible } from "../../clean-text.ts";
+import { isLoadOnly } from "../../figures/started-loads.ts";
 import { TONES, type Tone, VERDICT_TONES } from "../../status-style.ts";
 import type { Anchors } from "../anchors.ts";
 import { decimal, duration, plural, utc } from "../format.ts";
@@ -53,7 +54,8 @@ export function VerdictSection({ record, anchors }: { readonly record: RunRecord
 
 const WORDS = { inconclusive: "Inconclusive", error: "Error" } as const;
 
-function sentence({ verdict, counts, complete, checks, overhead }: RunRecord): string {
+function sentence(record: RunRecord): string {
+  const { verdict, counts, complete, checks, overhead } = record;
   const failed = checks.filter(
     ({ status, waived }) => (status === "fail" || status === "flaky") && waived === undefined,
   ).length;
@@ -64,6 +66,8 @@ function sentence({ verdict, counts, complete, checks, overhead }: RunRecord): s
       if (overhead !== undefined) return "Every level was measured, and the upstream does not differ from itself.";
       return `No requirement was broken${(counts.warn ?? 0) > 0 ? `; ${plural(counts.warn ?? 0, "advice was", "advices were")} not followed` : ""}.${cut}`;
     case "fail":
+      if (isLoadOnly(record))
+        return `${failed > 0 ? `${plural(failed, "expectation")} of the load ${failed === 1 ? "was" : "were"} not met.` : "A gate was not met."}${untested > 0 ? ` ${decimal(untested)} more could not be decided.` : ""}${cut}`;
       return `${failed > 0 ? `${plural(failed, "check instance")} found a broken requirement.` : "A gate was not met."}${untested > 0 ? ` ${decimal(untested)} more could not be decided.` : ""}${cut}`;
     case "inconclusive":
       return `Nothing was found broken, but ${untested > 0 ? `${plural(untested, "check instance")} could not be decided` : "too little was judged"}: this is not a pass.${cut}`;

@@ -4,7 +4,7 @@ import { oneLine } from "../../../clean-text.ts";
 import type { ReportSource } from "../../../evidence/source.ts";
 import { kindOf } from "../../../figures/latency-table.ts";
 import { quantileText, SHOWN_STATS } from "../../../figures/quantiles.ts";
-import { startedLoads } from "../../../figures/started-loads.ts";
+import { isLoadOnly, startedLoads } from "../../../figures/started-loads.ts";
 import { TimePanels } from "../../charts/time-panels.tsx";
 import { decimal, duration, ms, plural } from "../../format.ts";
 import { spansOfRun } from "../../load-phases.ts";
@@ -45,13 +45,16 @@ function sentence(runs: readonly LoadRun[]): string {
 }
 
 function RunLatency({ run, source }: { readonly run: LoadRun; readonly source: ReportSource }) {
+  // On the page of a load the table of latencies is what most readers look for.
+  const isFirst = isLoadOnly(source.record);
   return (
     <>
       <h3>{oneLine(run.name, 60)}</h3>
+      {isFirst ? <ClassTable run={run} isOpen /> : null}
       <OverTime run={run} />
       <Distributions run={run} source={source} />
       <RunHeat run={run} />
-      <ClassTable run={run} />
+      {isFirst ? null : <ClassTable run={run} />}
     </>
   );
 }
@@ -84,11 +87,11 @@ function OverTime({ run }: { readonly run: LoadRun }) {
 
 const COLUMNS = ["ttft", "textTtft", "itl", "eventGap", "perToken", "response", "service", "longestStall"] as const;
 
-function ClassTable({ run }: { readonly run: LoadRun }) {
+function ClassTable({ run, isOpen = false }: { readonly run: LoadRun; readonly isOpen?: boolean }) {
   const entries = run.phases.flatMap((phase) => phase.classes.map((entry) => ({ phase, entry })));
   if (entries.length === 0) return null;
   return (
-    <details class="classes">
+    <details class="classes" open={isOpen}>
       <summary>
         p50 / p90 / p95 / p99 / max of {plural(entries.length, "class", "classes")} of requests in{" "}
         {plural(run.phases.length, "phase")}

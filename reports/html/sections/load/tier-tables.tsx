@@ -1,7 +1,6 @@
 import {
   type CheckResult,
   checkOfPhase,
-  checkOfThresholds,
   type Finding,
   type LoadPhase,
   type LoadRun,
@@ -14,7 +13,6 @@ import { kindOf } from "../../../figures/latency-table.ts";
 import { describeExpected, describeFacts } from "../../../text/index.ts";
 import type { Anchors } from "../../anchors.ts";
 import { bytes, decimal, ms, percent, plural } from "../../format.ts";
-
 import { DataTable, Foreign, numbers, StatusMark } from "../../parts.tsx";
 import { causeAnchor } from "../causes.tsx";
 
@@ -22,24 +20,6 @@ interface Of {
   readonly record: RunRecord;
   readonly run: LoadRun;
   readonly anchors: Anchors;
-}
-
-/** The thresholds of the workload, each with its value. */
-export function Thresholds({ record: { checks }, run }: Omit<Of, "anchors">) {
-  const findings = checkOfThresholds(checks, run)?.findings ?? [];
-  if (findings.length === 0) return null;
-  return (
-    <DataTable
-      caption={`Thresholds of ${oneLine(run.name, 40)}`}
-      quietCaption
-      head={["Threshold", "Outcome", "Value"]}
-      rows={findings.map((finding) => [
-        <code key="threshold">{oneLine(finding.name, 200)}</code>,
-        <StatusMark key="outcome" status={statusOfFinding(finding)} />,
-        <Foreign key="value" text={oneLine(describeFacts(finding), 240)} />,
-      ])}
-    />
-  );
 }
 
 /** What each phase sent, and the outcomes; the names are those of the drawings and the other tables. */

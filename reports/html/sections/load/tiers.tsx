@@ -9,9 +9,10 @@ import {
   worstStatus,
 } from "../../../../src/record/index.ts";
 import { oneLine } from "../../../clean-text.ts";
+import { unexplainedProblems } from "../../../evidence/problems.ts";
 import { headlinePhase, kindOf } from "../../../figures/latency-table.ts";
 import { quantileText } from "../../../figures/quantiles.ts";
-import { startedLoads } from "../../../figures/started-loads.ts";
+import { isLoadOnly, startedLoads } from "../../../figures/started-loads.ts";
 import type { Anchors } from "../../anchors.ts";
 import { TimePanels } from "../../charts/time-panels.tsx";
 import { decimal, duration, enumerate, ms, plural } from "../../format.ts";
@@ -20,7 +21,8 @@ import { DataTable, Figure, Foreign, numbers, Permalink, Section, StatusMark } f
 import { thin } from "../../thin-series.ts";
 import { causeAnchor } from "../causes.tsx";
 import { Events } from "./events.tsx";
-import { Denials, LoadFindings, PhaseTable, Thresholds, TurnTable } from "./tier-tables.tsx";
+import { Denials, LoadFindings, PhaseTable, TurnTable } from "./tier-tables.tsx";
+import { Thresholds } from "./thresholds.tsx";
 import { WatchedSide } from "./watched.tsx";
 
 const SETTLED: readonly Status[] = ["pass", "observed", "not-applicable"];
@@ -79,7 +81,7 @@ function Tier({ record, run, anchors }: RunProps) {
       </p>
       <Headline run={run} />
       <Reasons record={record} run={run} anchors={anchors} />
-      <Thresholds record={record} run={run} />
+      {isLoadOnly(record) ? null : <Thresholds record={record} run={run} />}
       <Events record={record} run={run} />
       <PhaseTable record={record} run={run} />
       <TurnTable run={run} />
@@ -164,14 +166,16 @@ function mainQuantiles(quantiles: NonNullable<LoadClass["responseMs"]>, count: n
 function Reasons({ record, run, anchors }: RunProps) {
   const open = checksOfRun(record.checks, run).filter(({ status }) => !SETTLED.includes(status));
   if (open.length === 0) return null;
+  const hasUnexplained = unexplainedProblems(record).length > 0;
   return (
     <ul>
       {open.map(({ id, message }) => {
         const cause = record.causes.findIndex(({ checks }) => checks.includes(id));
-        const href = cause < 0 ? "#unexplained" : `#${causeAnchor(anchors, cause)}`;
+        const name = oneLine(id.slice("load.".length), 120);
+        const href = cause >= 0 ? `#${causeAnchor(anchors, cause)}` : hasUnexplained ? "#unexplained" : undefined;
         return (
           <li key={id}>
-            <a href={href}>{oneLine(id.slice("load.".length), 120)}</a>: <Foreign text={oneLine(message, 300)} />
+            {href === undefined ? name : <a href={href}>{name}</a>}: <Foreign text={oneLine(message, 300)} />
           </li>
         );
       })}
