@@ -6,6 +6,7 @@ export {
   confirm,
   conformOptions,
   flag,
+  grouped,
   json,
   k6,
   LENGTHS_S,

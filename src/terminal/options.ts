@@ -1,5 +1,6 @@
 /** Options that several commands share. */
 
+import type { Options } from "yargs";
 import { type Range, within } from "./range.ts";
 
 export const text = (describe: string) => ({ type: "string", describe, requiresArg: true }) as const;
@@ -36,6 +37,13 @@ export const baseline = {
 export const confirm = flag("measure failed performance gates of the policy again");
 export const k6 = text("path of k6; default: K6_PATH, then PATH");
 
+/** Options under a heading of their own in `--help`. */
+export function grouped<O extends Readonly<Record<string, Options>>>(heading: string, options: O): O {
+  return Object.fromEntries(
+    Object.entries(options).map(([name, option]) => [name, { ...option, group: `${heading}:` }]),
+  ) as O;
+}
+
 /** Options of `conform`; `run` has more. */
 const quick = {
   type: "boolean",
@@ -44,18 +52,8 @@ const quick = {
 } as const;
 
 export const conformOptions = {
-  target,
-  only,
-  suite,
-  json,
-  out,
-  seed,
-  mutation,
-  variant,
-  waivers,
-  repeat,
-  "dry-run": dryRun,
-  quick,
-  policy,
-  baseline,
+  ...grouped("Target", { target, mutation, variant }),
+  ...grouped("What to run", { only, quick, suite, repeat, seed, "dry-run": dryRun }),
+  ...grouped("Judging", { policy, baseline, waivers }),
+  ...grouped("Output", { json, out }),
 };

@@ -69,6 +69,15 @@ test.each([...PLAIN, ...WITH_ACTIONS])("%s %s shows two examples", async (...com
   expect(examples.match(new RegExp(`^ {2}gauntlet ${words.join(" ")}\\b`, "gm"))).toHaveLength(2);
 });
 
+test.each(["load", "run", "conform"])("%s has its options under headings", async (command) => {
+  const { stdout } = await typed(command, "--help");
+  const [, ungroupedOptions = ""] = stdout.split("\nOptions:\n");
+  expect([...ungroupedOptions.matchAll(/^ {2}(--[\w-]+)/gm)].map(([, name]) => name)).toEqual(["--help", "--version"]);
+  const headings = [...stdout.matchAll(/^([A-Z][^\n]*):$/gm)].map(([, heading]) => heading);
+  for (const heading of [command === "load" ? "What to send" : "What to run", "Judging", "Output"])
+    expect(headings).toContain(heading);
+});
+
 describe("a wrong command line gets a message in plain words, with what was probably meant", () => {
   test.each<[args: string[], says: string]>([
     [[], "no command is named\n  `gauntlet --help` lists the commands."],

@@ -1,6 +1,6 @@
 import type { ConformOptions } from "../../run/conformance/index.ts";
 import type { Outcome } from "../../run/control/index.ts";
-import { conformOptions, defineCommand, flag, withControl } from "../../terminal/index.ts";
+import { conformOptions, defineCommand, flag, grouped, withControl } from "../../terminal/index.ts";
 
 export const conformCommand = defineCommand({
   command: "conform [suites..]",
@@ -23,8 +23,10 @@ export const conformCommand = defineCommand({
       })
       .options({
         ...conformOptions,
-        watch: flag("run the checks again when the target file or a --suite file changes, aborting the current run"),
-        "last-failed": flag("only the check instances that failed in the latest run of this target in gauntlet-runs"),
+        ...grouped("What to run", {
+          watch: flag("run the checks again when the target file or a --suite file changes, aborting the current run"),
+          "last-failed": flag("only the check instances that failed in the latest run of this target in gauntlet-runs"),
+        }),
       }),
   run: async (argv) => {
     if (argv.watch) return onEveryChange(argv);

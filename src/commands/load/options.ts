@@ -2,6 +2,7 @@ import {
   baseline,
   defineCommand,
   flag,
+  grouped,
   json,
   k6,
   mutation,
@@ -28,57 +29,58 @@ export const loadCommand = defineCommand({
     yargs
       .positional("what", { type: "string", array: true, demandOption: true, describe: "tier, workload or file" })
       .options({
-        target,
-        json,
-        out,
-        seed,
-        mutation,
-        variant,
-        engine: text("load engine: native, autocannon (closed loops) or k6"),
-        brief: flag("tier runs: do not wait for a Retry-After of over 40 s"),
-        workers: { type: "number", default: 0, describe: "worker threads that share the load; 0: none" },
-        instances: { type: "number", default: 1, describe: "with k6: processes that share the schedule exactly" },
-        k6,
-        shard: text("send one share of a workload, as in 3/8"),
-        "start-at": text("with --shard: when all shares begin, a date-time with zone or seconds since the epoch"),
-        "time-source": text("with --shard: URL whose Date header is the clock; default: the target's"),
-        live: flag("serve a page on 127.0.0.1 that shows the run live"),
-        "live-port": number("port of the live page; default: any free one", PORTS),
-        otlp: text("export metrics and sampled spans to this OpenTelemetry collector, such as http://127.0.0.1:4318"),
-        "metrics-port": number(
-          "serve Prometheus metrics on this port of 127.0.0.1 during the run; 0: any free one",
-          PORTS,
-        ),
-        "watch-pid": number(
-          "process of the target on this machine: its CPU, memory, files and threads are sampled (Linux)",
-          { min: 1, max: 2 ** 31 - 1 },
-        ),
-        "watch-unit": text("the same for a systemd unit of the target, or for a control group by its path"),
-        "watch-metrics": text("Prometheus endpoint of the target: its series are recorded and shown with the load"),
-        "watch-series": {
-          ...text("regular expression that selects the series; default: process, runtime, request counters"),
-          implies: "watch-metrics",
-        },
-        "watch-key": { ...text("env:NAME, the bearer token for the Prometheus endpoint"), implies: "watch-metrics" },
-        "watch-interval-s": number("seconds between two samples of the target; default 1", {
-          min: 0.2,
-          max: 60,
-          fractions: true,
+        ...grouped("Where", { target, mutation, variant }),
+        ...grouped("What to send", {
+          seed,
+          brief: flag("tier runs: do not wait for a Retry-After of over 40 s"),
+          "dry-run": flag("print the plan and send nothing"),
         }),
-        until: text(
-          "end as soon as a figure is known this precisely, such as 'ttft_ms p99 within 5%'; exit code 4 if it is not known in time",
-        ),
-        "at-most": {
-          ...number("with --until: maximum duration, seconds; default: the duration of the workload", {
+        ...grouped("Limits of the run", {
+          until: text("end once a figure is this precise, such as 'ttft_ms p99 within 5%'; exit code 4 if it never is"),
+          "at-most": {
+            ...number("with --until: maximum duration, seconds; default: that of the workload", {
+              min: 1,
+              max: 86_400,
+              fractions: true,
+            }),
+            implies: "until",
+          },
+        }),
+        ...grouped("Judging", {
+          policy: { ...policy, describe: "policy file; only its gates on load apply" },
+          baseline,
+        }),
+        ...grouped("Output", {
+          json,
+          out,
+          live: flag("serve a page on 127.0.0.1 that shows the run live"),
+          "live-port": number("port of the live page; default: any free one", PORTS),
+          otlp: text("OpenTelemetry collector for metrics and sampled spans, such as http://127.0.0.1:4318"),
+          "metrics-port": number("serve Prometheus metrics on this port of 127.0.0.1; 0: any free one", PORTS),
+        }),
+        ...grouped("Watching the target (its own resources during the load)", {
+          "watch-pid": number("sample CPU, memory, files and threads of this process (Linux)", {
             min: 1,
-            max: 86_400,
-            fractions: true,
+            max: 2 ** 31 - 1,
           }),
-          implies: "until",
-        },
-        policy: { ...policy, describe: "policy file; only its gates on load apply" },
-        baseline,
-        "dry-run": flag("print the plan and send nothing"),
+          "watch-unit": text("the same for a systemd unit, or for a control group by its path"),
+          "watch-metrics": text("Prometheus endpoint whose series are recorded with the load"),
+          "watch-series": {
+            ...text("regular expression that selects series; default: process, runtime, request counters"),
+            implies: "watch-metrics",
+          },
+          "watch-key": { ...text("env:NAME, the bearer token for the Prometheus endpoint"), implies: "watch-metrics" },
+          "watch-interval-s": number("seconds between two samples; default 1", { min: 0.2, max: 60, fractions: true }),
+        }),
+        ...grouped("Engines and several processes", {
+          engine: text("native, autocannon (closed loops) or k6; default: the workload's, else native"),
+          workers: { type: "number", default: 0, describe: "worker threads that share the load; 0: none" },
+          k6,
+          instances: { type: "number", default: 1, describe: "with k6: processes that share the schedule exactly" },
+          shard: text("send one share of a workload, as in 3/8"),
+          "start-at": text("with --shard: common start, a date-time with zone or seconds since the epoch"),
+          "time-source": text("with --shard: URL whose Date header is the clock; default: the target's"),
+        }),
       }),
   run: async (argv) => {
     const { load } = await import("./run.ts");

@@ -1,4 +1,4 @@
-import { confirm, conformOptions, defineCommand, withControl } from "../../terminal/index.ts";
+import { confirm, conformOptions, defineCommand, grouped, withControl } from "../../terminal/index.ts";
 
 export const runCommand = defineCommand({
   command: "run",
@@ -10,12 +10,14 @@ export const runCommand = defineCommand({
   builder: (yargs) =>
     yargs.options({
       ...conformOptions,
-      load: {
-        type: "boolean",
-        default: true,
-        describe: "also run the load tests of the tiers; --no-load skips them",
-      },
-      confirm,
+      ...grouped("What to run", {
+        load: {
+          type: "boolean",
+          default: true,
+          describe: "also run the load tests of the tiers; --no-load skips them",
+        },
+      }),
+      ...grouped("Judging", { confirm }),
     }),
   run: async (argv) => {
     const { conform } = await import("../../run/conformance/index.ts");
