@@ -47,9 +47,12 @@ export function readYaml<T>(text: string, file: string, schema: z.ZodType<T>): Y
   };
   const written = plainValueOf(document, file);
   const exists = (path: readonly PropertyKey[]) => document.hasIn(path);
+  const valueAt = (path: readonly PropertyKey[]): unknown => document.getIn(path);
   const result = schema.safeParse(written);
   if (result.success) return { value: result.data, written, place };
-  throw new ConfigError(result.error.issues.flatMap((issue) => problemsOf(issue, { file, place, exists, schema })));
+  throw new ConfigError(
+    result.error.issues.flatMap((issue) => problemsOf(issue, { file, place, exists, valueAt, schema })),
+  );
 }
 
 /** @throws ConfigError for aliases that are undefined, circular, or so frequent that they expand to gigabytes. */
@@ -96,6 +99,8 @@ interface ProblemContext {
   readonly place: (path: readonly PropertyKey[]) => { line: number; column: number } | undefined;
   /** Whether the document has a value at a path. */
   readonly exists: (path: readonly PropertyKey[]) => boolean;
+  /** The value at a path, for suggestions. It is never quoted. */
+  readonly valueAt: (path: readonly PropertyKey[]) => unknown;
   readonly schema: unknown;
 }
 
@@ -110,17 +115,26 @@ function problemsOf(issue: Issue, context: ProblemContext): ConfigProblem[] {
     message,
     hint,
   });
+  const meant = (allowed: readonly unknown[]): string | undefined => {
+    const written = context.valueAt(issue.path);
+    const nearest = typeof written === "string" ? nearestOf(written, allowed.map(String)) : undefined;
+    return nearest === undefined ? undefined : `Did you mean "${nearest}"?`;
+  };
   if (issue.code === "unrecognized_keys") {
     const known = knownMembers(context.schema, issue.path);
     // A key pasted into the wrong place may look like a field name.
     return issue.keys.map((name) =>
-      at([...issue.path, name], `unknown field "${maskLikely(name)}".`, suggestion(name, known)),
+      at(
+        [...issue.path, name],
+        `unknown field "${maskLikely(name)}".`,
+        suggestion(name, known, () => nestedMembers(context.schema, issue.path, known)),
+      ),
     );
   }
   // What distinguishes the alternatives has another value, or none. Zod's types do not declare the valid ones.
   if (issue.code === "invalid_union" && "options" in issue && Array.isArray(issue.options)) {
     const missing = context.exists(issue.path) ? "" : "is missing; ";
-    return [at(issue.path, `${missing}expected ${inWords(issue.options)}.`)];
+    return [at(issue.path, `${missing}expected ${inWords(issue.options)}.`, meant(issue.options))];
   }
   if (issue.code === "invalid_union") {
     const inner = issue.errors
@@ -131,6 +145,7 @@ function problemsOf(issue: Issue, context: ProblemContext): ConfigProblem[] {
     if (deepest.length > 0) return deepest;
     return [at(issue.path, `${inner.map((problem) => problem.message.replace(/\.$/, "")).join(", or ")}.`)];
   }
+  if (issue.code === "invalid_value") return [at(issue.path, `${describe(issue)}.`, meant(issue.values))];
   if (issue.code === "invalid_type" && !context.exists(issue.path)) {
     return [at(issue.path, `is missing; expected ${issue.expected}.`)];
   }
@@ -196,8 +211,28 @@ function shapeOf(node: unknown): Record<string, unknown> | undefined {
   return typeof shape === "object" && shape !== null ? (shape as Record<string, unknown>) : undefined;
 }
 
-function suggestion(name: string, known: readonly string[]): string | undefined {
+/** Members of the members at a path, each with its own path: a field may be written one level too high. */
+function nestedMembers(schema: unknown, path: readonly PropertyKey[], known: readonly string[]): Map<string, string> {
+  const nested = new Map<string, string>();
+  for (const member of known) {
+    const at = [...path, member];
+    // Of a list, the members of its first entry.
+    for (const inside of [at, [...at, 0]])
+      for (const name of knownMembers(schema, inside))
+        if (!nested.has(name)) nested.set(name, [...inside, name].join("."));
+  }
+  return nested;
+}
+
+function suggestion(
+  name: string,
+  known: readonly string[],
+  nested: () => ReadonlyMap<string, string>,
+): string | undefined {
   if (known.length === 0) return undefined;
   const nearest = nearestOf(name, known);
-  return nearest !== undefined ? `Did you mean "${nearest}"?` : `Known here: ${known.join(", ")}.`;
+  if (nearest !== undefined) return `Did you mean "${nearest}"?`;
+  const below = nested();
+  const inside = below.get(nearestOf(name, below.keys()) ?? "");
+  return inside !== undefined ? `Did you mean "${inside}"?` : `Known here: ${known.join(", ")}.`;
 }

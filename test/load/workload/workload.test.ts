@@ -93,6 +93,21 @@ describe("workload files", () => {
     expect(() => loadWorkload(path)).toThrow(message);
   });
 
+  test.each([
+    ["arrivals: { kind: poison, ratePerS: 5 }", 'Did you mean "poisson"?'],
+    ["tier: starter\nengine: autocanon", 'Did you mean "autocannon"?'],
+    ["durration: 4\ntier: starter", 'Did you mean "arrivals.durationS"?'],
+    ["durationS: 4\ntier: starter", 'Did you mean "arrivals.durationS"?'],
+    ["promptTokens: 4\ntier: starter", 'Did you mean "mix.0.promptTokens"?'],
+    ["thresholdds: [failed < 1 %]\ntier: starter", 'Did you mean "thresholds"?'],
+  ])("%s: says what was probably meant", (lines, hint) => {
+    const path = join(folder, "meant.yaml");
+    writeFileSync(path, `name: m\n${lines}\n`);
+    expect(() => loadWorkload(path)).toThrow(
+      expect.objectContaining({ problems: expect.arrayContaining([expect.objectContaining({ hint })]) }),
+    );
+  });
+
   test("a name that is reserved is not taken", () => {
     const path = join(folder, "thresholds.yaml");
     writeFileSync(path, "name: thresholds\ntier: starter\n");

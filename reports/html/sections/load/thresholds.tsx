@@ -11,7 +11,7 @@ import { describeFacts } from "../../../text/index.ts";
 import { decimal, plural } from "../../format.ts";
 import { DataTable, Foreign, Section, StatusMark } from "../../parts.tsx";
 
-/** The thresholds of all workloads, first on the page of a load: they are what its author asked. */
+/** The thresholds of all workloads, first on the page of a load: they are the question of its author. */
 export function ThresholdsSection({ record }: { readonly record: RunRecord }) {
   const runs = loadsWithThresholds(record);
   return (
