@@ -21,8 +21,8 @@ import { DataTable, Figure, Foreign, numbers, Permalink, Section, StatusMark } f
 import { thin } from "../../thin-series.ts";
 import { causeAnchor } from "../causes.tsx";
 import { Events } from "./events.tsx";
-import { Denials, LoadFindings, PhaseTable, TurnTable } from "./tier-tables.tsx";
 import { Thresholds } from "./thresholds.tsx";
+import { Denials, LoadFindings, PhaseTable, TurnTable } from "./tier-tables.tsx";
 import { WatchedSide } from "./watched.tsx";
 
 const SETTLED: readonly Status[] = ["pass", "observed", "not-applicable"];
