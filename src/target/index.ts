@@ -1,4 +1,10 @@
 export type { ScriptInput, UpstreamRequest } from "../upstream/index.ts";
+export {
+  addressAt,
+  addressesOf,
+  assertOneAddress,
+  atAddress,
+} from "./addresses.ts";
 export { messageProblem } from "./file/denial-message.ts";
 export { STATES, type State } from "./file/fixture-names.ts";
 export { loadTarget, parseTarget } from "./file/load-target.ts";

@@ -2,7 +2,7 @@ import type { RequestBudget } from "../../budget/index.ts";
 import { GauntletError, nonceOf, type Random, seededRandom, sleep, systemClock } from "../../core/index.ts";
 import type { Dialect } from "../../dialects/index.ts";
 import { type ContinueOutcome, expectContinue, Recorder } from "../../http/recorder/index.ts";
-import { allKeys, type Key, type Target } from "../../target/index.ts";
+import { addressAt, allKeys, type Key, type Target } from "../../target/index.ts";
 import { buildRequest, modelIdOf, type RequestSpec } from "../declare/request-spec.ts";
 import { Fixtures } from "../fixtures/fixtures.ts";
 import { KeyAcceptance } from "../fixtures/key-acceptance.ts";
@@ -60,6 +60,7 @@ export class Traffic implements AsyncDisposable {
   readonly budget: RequestBudget;
   readonly sent: SentTraffic;
   #nonces = 0;
+  #addressed = 0;
 
   constructor(options: TrafficOptions) {
     const { target, seed, signal, provisioner, clock = systemClock, loadFollows = false, isQuick = false } = options;
@@ -187,7 +188,9 @@ export class Traffic implements AsyncDisposable {
     return this.#held(request, defaults, undefined);
   }
 
-  #held(request: RequestSpec, defaults: SendDefaults, repeats: string | undefined): Held {
+  #held(given: RequestSpec, defaults: SendDefaults, repeats: string | undefined): Held {
+    // Chosen before the first attempt: a stale connection must not send the repetition to another replica.
+    const request = { ...given, address: given.address ?? addressAt(this.target, this.#addressed++) };
     return heldRequest(this.#startOnce(request, defaults, repeats), (stale) =>
       this.#startOnce({ ...request, freshConnection: true }, defaults, stale.id),
     );
@@ -240,10 +243,11 @@ export class Traffic implements AsyncDisposable {
   /** Sends a valid request that waits for `100 Continue` before its body. */
   async expectContinue(request: RequestSpec, defaults: SendDefaults): Promise<ContinueOutcome> {
     const { mode, share, by } = defaults;
+    const address = request.address ?? addressAt(this.target, this.#addressed++);
     const endpoint = endpointOf(request, defaults, this.target);
     const throttle = await this.#pacing.enter(accountOf(request), by);
     try {
-      const { keyName: _, ...built } = buildRequest(this.target, { ...request, mode }, endpoint, "ping");
+      const { keyName: _, ...built } = buildRequest(this.target, { ...request, mode, address }, endpoint, "ping");
       this.sent.spend(share);
       return await expectContinue(built, QUICK_DEADLINE_MS);
     } finally {
