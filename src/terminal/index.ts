@@ -13,6 +13,7 @@ export {
   number,
   out,
   policy,
+  replicas,
   seed,
   suite,
   target,
