@@ -17,7 +17,7 @@ export { Key } from "./key.ts";
 export { describeEmbedded, type ReadyLine, startEmbedded } from "./provision/embedded.ts";
 export { hookProvisioner } from "./provision/hook-provisioner.ts";
 export { type OwnProcess, startOwnProcess } from "./provision/own-process.ts";
-export type { Provisioner, Upgradable } from "./provision/provisioner.ts";
+export type { ManagedAccount, Provisioner, Upgradable } from "./provision/provisioner.ts";
 export { type UpstreamControl, upstreamControl } from "./provision/upstream-control.ts";
 export {
   type Account,

@@ -2,7 +2,7 @@ import type { Share } from "../../budget/index.ts";
 import { InternalError, UsageError } from "../../core/index.ts";
 import type { Dialect, Mode } from "../../dialects/index.ts";
 import type { ContinueOutcome } from "../../http/recorder/index.ts";
-import type { Key, KeyName, ModelRole, Provisioner, Target, Upgradable } from "../../target/index.ts";
+import type { Key, KeyName, ManagedAccount, ModelRole, Provisioner, Target, Upgradable } from "../../target/index.ts";
 import type { Axes } from "../declare/axes.ts";
 import { MissingFixture } from "../declare/need.ts";
 import type { Reaches } from "../declare/reaches.ts";
@@ -148,6 +148,22 @@ export class Session {
     const account = await provisioner.upgradable();
     this.#traffic.fixtures.hide(account.key);
     return account;
+  }
+
+  /** A new account with a balance in micro-dollars, whose keys can be changed; the check must declare the need (`manage`). */
+  async managed(balanceMicroUsd: number): Promise<ManagedAccount> {
+    const { provisioner } = this.#traffic.fixtures;
+    if (provisioner?.managed === undefined) throw new MissingFixture("manage", this.dialect);
+    const account = await provisioner.managed(balanceMicroUsd);
+    const { fixtures } = this.#traffic;
+    return {
+      ...account,
+      async createKey(terms) {
+        const key = await account.createKey(terms);
+        fixtures.hide(key);
+        return key;
+      },
+    };
   }
 
   /** The gateway's clock, if it can be shifted; the check must declare the need. */

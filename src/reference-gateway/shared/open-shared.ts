@@ -11,7 +11,7 @@ import type { SharedParts, SharedState } from "./shared-state.ts";
  * @throws UsageError for key texts that differ from those of the other replicas.
  */
 export function openShared(shared: SharedState, parts: SharedParts, settings: GatewaySettings): ReadyKeys {
-  return shared.run(() => {
+  const taken = shared.run(() => {
     const ids = shared.readyKeys;
     if (ids === undefined) {
       const made = makeReadyKeys(parts.accounts, parts.clock, settings.limits, settings.keys);
@@ -34,4 +34,6 @@ export function openShared(shared: SharedState, parts: SharedParts, settings: Ga
     }
     return known;
   });
+  shared.started();
+  return taken;
 }

@@ -5,7 +5,7 @@ import type { Activity } from "../history.ts";
 export type SharedEvent =
   /** Created, or changed by an operator. */
   | { readonly kind: "account"; readonly saved: SavedAccount }
-  | { readonly kind: "key"; readonly saved: SavedKey }
+  | { readonly kind: "key"; readonly saved: SavedKey; readonly isNew: boolean }
   /** Ids of the ready-made keys by their names. */
   | { readonly kind: "ready"; readonly keys: Readonly<Record<string, string>> }
   | { readonly kind: "rate"; readonly account: string; readonly atUs: number }

@@ -49,6 +49,7 @@ export class SharedState {
   #added: SharedEvent[] | undefined;
   #ready: Readonly<Record<string, string>> | undefined;
   readonly #watch: NodeJS.Timeout;
+  #isStarted = false;
   #isClosed = false;
 
   constructor(log: SharedLog, parts: SharedParts, learnsAfterMs: LearnsAfterMs) {
@@ -58,6 +59,11 @@ export class SharedState {
     this.#learnsAfterMs = learnsAfterMs;
     this.#offsetUs = machineOffsetUs(parts.clock);
     this.#watch = setInterval(() => this.#removeKilled(), WATCH_MS).unref();
+  }
+
+  /** Call when the state of the other replicas has been taken over. */
+  started(): void {
+    this.#isStarted = true;
   }
 
   /** Ids of the ready-made keys, once some replica has made them. */
@@ -104,7 +110,8 @@ export class SharedState {
       for (const account of this.#parts.accounts.accounts)
         if (this.#known.get(account.id) !== account.version) this.add({ kind: "account", saved: account.saved });
       for (const key of this.#parts.accounts.keys)
-        if (this.#known.get(key.id) !== key.version) this.add({ kind: "key", saved: key.saved });
+        if (this.#known.get(key.id) !== key.version)
+          this.add({ kind: "key", saved: key.saved, isNew: !this.#known.has(key.id) });
     });
   }
 
@@ -135,7 +142,8 @@ export class SharedState {
     const nowUs = machineUs();
     for (const { replica, events } of news) {
       for (const event of events) {
-        const afterMs = this.#learnsAfterMs(event, this.replica);
+        // A replica that starts takes over everything.
+        const afterMs = this.#isStarted ? this.#learnsAfterMs(event, this.replica) : 0;
         if (afterMs === undefined) continue;
         if (afterMs <= 0) this.#apply(event, replica);
         else this.#late.push({ from: replica, event, atUs: nowUs + afterMs * 1_000 });
