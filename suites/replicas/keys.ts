@@ -43,7 +43,7 @@ export function untilKnown(
 const changesAreKnown = defineCheck({
   id: "replicas.key-changes",
   title: "A key that is created, raised or revoked is known at every address",
-  covers: ["REPLICA-KEYS", "AUTH-4", "AUTH-7"],
+  covers: ["REPLICA-KEYS", "AUTH-4"],
   explains:
     "Creates a key whose daily cap is used up, raises the cap, and revokes the key, and tries it at every address after each of these. The report says how long each address took. The specification does not say how long that may be: more than a minute, or never, is a warning. Not applicable where only the operator can create keys.",
   needs: ["addresses", "manage"],
@@ -81,7 +81,7 @@ const changesAreKnown = defineCheck({
     for (const { change, address, afterMs, last } of known) {
       const seen = { in: last, because: `a key that was ${change}, at ${address}: ${last.summary}` };
       verdict.should("REPLICA-KEYS", afterMs !== null, true, seen);
-      const requirement = change === "revoked" ? "AUTH-4" : "AUTH-7";
+      const requirement = change === "revoked" ? "AUTH-4" : "REPLICA-KEYS";
       if (afterMs !== null) verdict.note(requirement, `${change}: known at ${address} after ${afterMs} ms`, seen);
     }
   },

@@ -70,6 +70,7 @@ function spendCheck({ id, title, what, requirement, reason, needs, key }: SpendC
     covers: [requirement, "SPEND-14"],
     explains: `Uses up ${what} with requests at one address until it is denied, and then sends a request every few seconds at each other address. All must deny it within ${KNOWN_MS / 1_000} s: a replica that does not count what the others spend serves as much again. The report says how much was served beyond it.`,
     needs: ["addresses", ...needs],
+    reaches: needs.includes("manage") ? "made" : "spending",
     cost: {
       requests: (target) => MOST + addressesOf(target).length * Math.ceil(KNOWN_MS / LOOK_MS + 1),
       waitS: KNOWN_MS / 1_000,
