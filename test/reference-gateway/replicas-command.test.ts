@@ -60,6 +60,14 @@ describe("gauntlet gateway --replicas", () => {
     expect(checks).toMatchObject([{ id: "replicas.models", status: "pass" }]);
   });
 
+  test("keeps the connections that checks compare at one address", { timeout: 60_000 }, async () => {
+    const only = ["robustness.keep-alive"].flatMap((id) => ["--only", id]);
+    const { stdout } = await gauntlet(["conform", "--target", "embedded", "--replicas", "2", ...only, "--json"]);
+    const { checks } = JSON.parse(stdout) as { checks: { id: string; status: string }[] };
+    expect(checks.length).toBeGreaterThanOrEqual(4);
+    expect(checks.filter(({ status }) => status !== "pass")).toEqual([]);
+  });
+
   test("the suite does not apply to one address", async () => {
     const { stdout } = await gauntlet(["conform", "--target", "embedded", "--only", "replicas.models", "--json"]);
     const { checks } = JSON.parse(stdout) as { checks: { id: string; status: string }[] };

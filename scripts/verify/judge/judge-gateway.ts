@@ -39,10 +39,10 @@ export async function judgeGateway({
   tokens = [...mutations, ...variants].some((name) => name.startsWith("tokens.")) ? TOKENS : undefined,
   replicas = [...mutations, ...variants].some((name) => name.startsWith("replicas.")) ? 2 : 1,
 }: JudgeOptions): Promise<Judged> {
-  // What replicas do not share is the subject of one suite; the others would only be slower and find the same again.
-  const among = suites ?? (replicas > 1 ? ["replicas"] : undefined);
-  const chosen =
-    instances ?? CHECKS.filter(({ id }) => among === undefined || among.includes(suiteOf(id))).flatMap(instancesOf);
+  const among =
+    instances ?? CHECKS.filter(({ id }) => suites === undefined || suites.includes(suiteOf(id))).flatMap(instancesOf);
+  // What replicas do not share is the subject of one suite; the others would take minutes and find parts of the same again.
+  const chosen = replicas > 1 ? among.filter(({ check }) => suiteOf(check.id) === "replicas") : among;
   await using gateway =
     replicas > 1
       ? await startReplicasHere({ mutations, variants }, replicas)
