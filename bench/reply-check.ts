@@ -21,6 +21,7 @@ const reply = (text: string) =>
   });
 const body = Buffer.from(reply("lorem ipsum ".repeat(100).slice(0, REPLY_BYTES - reply("").length)));
 const prepared: PreparedRequest = {
+  url: "http://127.0.0.1:1/v1/chat/completions",
   ...{ dialect: "chat", stream: false, bytes: Buffer.alloc(0), key: "key.valid", capture: false },
 };
 

@@ -8,6 +8,7 @@ import { MESSAGES } from "./messages/index.ts";
 import { LIST_AS_SDKS_SEND } from "./models/as-sdks-send.ts";
 import { LIST_DENIED_IN_EVERY_FORM } from "./models/denied-in-every-form.ts";
 import { MODELS } from "./models.ts";
+import { REPLICAS } from "./replicas/index.ts";
 import { RETRY_AFTER } from "./retry-after/index.ts";
 import { ROBUSTNESS } from "./robustness/index.ts";
 import { SECURITY } from "./security.ts";
@@ -35,6 +36,7 @@ export const CHECKS: readonly Check[] = inDialect("any", [
   ...RETRY_AFTER,
   ...TOKEN_LIMITS,
   ...SPENDING,
+  ...REPLICAS,
   ...SECURITY,
   ...onAnyAccount(ROBUSTNESS),
   ...onAnyAccount(COMPAT),

@@ -57,5 +57,6 @@ export function embeddedSwitches(record: RunRecord): string[] {
     const values = named[name];
     return Array.isArray(values) ? values.flatMap((value) => [option, shellWord(String(value))]) : [];
   };
-  return [...list("mutations", "--mutation"), ...list("variants", "--variant")];
+  const replicas = typeof named["replicas"] === "number" ? ["--replicas", String(named["replicas"])] : [];
+  return [...list("mutations", "--mutation"), ...list("variants", "--variant"), ...replicas];
 }

@@ -65,6 +65,8 @@ export const runRecordSchema = z
     target: z.strictObject({
       name: z.string(),
       baseUrl: z.string(),
+      /** All addresses, if it has several; the first is `baseUrl`. */
+      addresses: z.array(z.string()).optional(),
       source: z.string(),
       /** Header names and pointers with which responses were read; a later judgement reads them the same way. */
       reading: z.strictObject({

@@ -51,6 +51,8 @@ export interface GatewayOptions {
   readonly keys?: Readonly<Record<string, string>> | undefined;
   /** SQLite file that keeps accounts, keys and the history across restarts. Default: none, everything is in memory. */
   readonly data?: string | undefined;
+  /** SQLite file through which several gateways share accounts, counters and history. Default: none, there is only this one. */
+  readonly shared?: string | undefined;
   /** Bearer token of the admin interface. Default: a random one. */
   readonly adminToken?: string | undefined;
   /** Decides what happens to inference requests, after all other changes. Default: none. */

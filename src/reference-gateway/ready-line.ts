@@ -39,6 +39,11 @@ export interface ReadyLine extends ReadyAccounts {
   readonly pid: number;
   /** Ends in `/v1`. */
   readonly baseUrl: string;
+  /** Of all replicas, if there are several; the first is `baseUrl`. */
+  readonly addresses?: readonly string[];
+  readonly replicas?: readonly Pick<ReadyLine, "pid" | "baseUrl" | "adminUrl" | "adminToken">[];
+  /** The file that the replicas share. */
+  readonly shared?: string;
   readonly adminUrl: string;
   readonly adminToken: string;
   readonly models: Readonly<Partial<Record<keyof typeof MODEL_ROLES, string>>>;

@@ -7,6 +7,7 @@ import type { TokenCounts } from "./limiters/token-limiter.ts";
 import type { Model } from "./providers/model-table.ts";
 import type { ProviderSettings } from "./providers/plan.ts";
 import type { Upstream } from "./relay/upstream.ts";
+import type { SharedState } from "./shared/shared-state.ts";
 import type { TrafficLog } from "./traffic-log.ts";
 
 /** What all requests of one gateway share. */
@@ -19,6 +20,8 @@ export interface Services {
   readonly traffic: TrafficLog;
   /** Saves accounts, keys and the history. Absent: they are in memory only. */
   readonly saver: Saver | undefined;
+  /** The state that replicas of this gateway share. Absent: there is only this one. */
+  readonly shared: SharedState | undefined;
   readonly providers: ProviderSettings;
   /** Real providers instead of the simulated ones. */
   readonly upstream: Upstream | undefined;

@@ -14,12 +14,16 @@ import { GatewayClock } from "./gateway-clock.ts";
 import { History } from "./history.ts";
 import { gatewayServer } from "./http/gateway-server.ts";
 import { type GatewayOptions, type GatewaySettings, resolveOptions } from "./options.ts";
+import type { Behaviour } from "./pipeline/behaviour.ts";
 import { MODELS, type Model, relayedModel } from "./providers/model-table.ts";
 import { type ReadyKeys, readyAccountsOf, tokenLimitsOf } from "./ready-accounts.ts";
 import { EXTRA_MODELS, MODEL_ROLES, type ReadyLine, rolesOf } from "./ready-line.ts";
 import { connectUpstream, type Upstream } from "./relay/upstream.ts";
 import { playScript } from "./scripts/play-script.ts";
 import type { Services } from "./services.ts";
+import { openShared } from "./shared/open-shared.ts";
+import { SharedLog } from "./shared/shared-log.ts";
+import { machineOffsetUs, SharedState } from "./shared/shared-state.ts";
 import { TrafficLog } from "./traffic-log.ts";
 
 /** A listening gateway. Its creator ends it; `await using` destroys it. */
@@ -40,25 +44,44 @@ const BACKLOG = 4_096;
 /** @throws UsageError when an option is invalid, the port is taken, or the data file cannot be opened. */
 export async function startGateway(options: GatewayOptions = {}): Promise<Gateway> {
   const settings = resolveOptions(options);
+  assertShareable(options);
   const file = options.data === undefined ? undefined : await DataFile.open(options.data);
+  const log = options.shared === undefined ? undefined : await SharedLog.open(options.shared);
   try {
-    return await startWith(settings, options, file);
+    return await startWith(settings, options, { file, log });
   } catch (error) {
     file?.close();
+    log?.close();
     throw error;
   }
 }
 
-async function startWith(
-  settings: GatewaySettings,
-  options: GatewayOptions,
-  file: DataFile | undefined,
-): Promise<Gateway> {
+/** @throws UsageError for options whose state replicas do not share. */
+function assertShareable({ shared, data, tokens }: GatewayOptions): void {
+  if (shared === undefined) return;
+  const other = data === undefined ? (tokens === undefined ? undefined : "tokens-per-minute") : "data";
+  if (other === undefined) return;
+  throw new UsageError(`${other}: replicas do not share it`, {
+    hint: "Omit it, or start one gateway, without --replicas and --shared.",
+  });
+}
+
+/** The files that keep or share the state; without them, it is in memory only. */
+interface StateFiles {
+  readonly file: DataFile | undefined;
+  readonly log: SharedLog | undefined;
+}
+
+async function startWith(settings: GatewaySettings, options: GatewayOptions, files: StateFiles): Promise<Gateway> {
   const onTop = options.script === undefined ? undefined : playScript(options.script);
   const behaviours = new BehaviourSwitch(settings.mutations, settings.variants, onTop);
   const upstream =
     settings.upstream.length === 0 ? undefined : await connectUpstream(settings.upstream, settings.realTimeoutMs);
-  const { services, readyKeys } = makeServices(settings, options, { upstream, file });
+  const { services, readyKeys } = makeServices(settings, options, {
+    ...files,
+    upstream,
+    learnsAfterMs: (event, replica) => behaviours.current.learnsAfterMs(event, replica),
+  });
   const accounts = readyAccountsOf(readyKeys);
   const tokenLimits = settings.tokens && tokenLimitsOf(settings.tokens, readyKeys);
   const adminToken = options.adminToken ?? randomBytes(24).toString("base64url");
@@ -78,11 +101,12 @@ async function startWith(
     services.scheduler.close();
     app.server.closeAllConnections();
     await Promise.all([app.close(), admin.close(), upstream?.[Symbol.asyncDispose]()]);
-    if (services.saver === undefined) return;
+    if (services.saver === undefined && services.shared === undefined) return;
     // An aborted request ends, and is charged, when its socket has closed: at the end of this turn of the event loop.
     await nextTurn();
     await nextTurn();
-    services.saver.close();
+    services.saver?.close();
+    services.shared?.close();
   };
   return {
     ready: {
@@ -123,17 +147,33 @@ async function drained(app: FastifyInstance, unasked: ReadonlySet<Socket>, longe
 function makeServices(
   settings: GatewaySettings,
   { clock: base }: GatewayOptions,
-  { upstream, file }: { readonly upstream: Upstream | undefined; readonly file: DataFile | undefined },
+  {
+    upstream,
+    file,
+    log,
+    learnsAfterMs,
+  }: StateFiles & {
+    readonly upstream: Upstream | undefined;
+    readonly learnsAfterMs: Behaviour["learnsAfterMs"];
+  },
 ): { readonly services: Services; readonly readyKeys: ReadyKeys } {
   const clock = new GatewayClock(base);
+  // The windows of all replicas begin at the same time.
+  const originUs = log === undefined ? clock.monotonicUs() : -machineOffsetUs(clock);
+  const suffix = log === undefined ? "" : `r${log.replica}`;
   const parts = {
-    accounts: new AccountStore({ kind: settings.limiter, burst: settings.burst, originUs: clock.monotonicUs() }),
+    accounts: new AccountStore({ kind: settings.limiter, burst: settings.burst, originUs }, suffix),
     history: new History(),
   };
-  const { readyKeys, saver } = openAccounts(parts, clock, { settings, file });
+  const shared = log && new SharedState(log, { ...parts, clock }, learnsAfterMs);
+  const { readyKeys, saver } =
+    shared === undefined
+      ? openAccounts(parts, clock, { settings, file })
+      : { readyKeys: openShared(shared, { ...parts, clock }, settings), saver: undefined };
   const services: Services = {
     ...parts,
     saver,
+    shared,
     clock,
     models: new Map(modelsOf(settings, upstream).map((model) => [model.id, model])),
     scheduler: new Scheduler(),

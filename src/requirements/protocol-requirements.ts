@@ -182,6 +182,18 @@ export const PROTOCOL_REQUIREMENTS = [
     text: "Latency does not grow with the number of requests served, and requests do not all stall at the same time.",
   },
   {
+    id: "REPLICA-KEYS",
+    level: "SHOULD",
+    source: "common sense",
+    text: "A key that is created, raised or revoked is known at every address of the service within a minute.",
+  },
+  {
+    id: "REPLICA-ISOLATION",
+    level: "SHOULD",
+    source: "common sense",
+    text: "A busy replica neither slows nor fails requests at the other addresses of the service.",
+  },
+  {
     id: "REASON-ON-SUCCESS",
     level: "SHOULD",
     source: "specification 7.P2; common sense",

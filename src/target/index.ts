@@ -1,5 +1,11 @@
 export type { ScriptInput, UpstreamRequest } from "../upstream/index.ts";
 export {
+  addressAt,
+  addressesOf,
+  assertOneAddress,
+  atAddress,
+} from "./addresses.ts";
+export {
   ACTION_KINDS,
   type Action,
   actionSchema,
@@ -18,8 +24,8 @@ export { optional } from "./file/value-schemas.ts";
 export { Key } from "./key.ts";
 export { describeEmbedded, type ReadyLine, startEmbedded } from "./provision/embedded.ts";
 export { hookProvisioner } from "./provision/hook-provisioner.ts";
-export { startOwnProcess } from "./provision/own-process.ts";
-export type { Provisioner, Upgradable } from "./provision/provisioner.ts";
+export { type OwnProcess, startOwnProcess } from "./provision/own-process.ts";
+export type { ManagedAccount, Provisioner, Upgradable } from "./provision/provisioner.ts";
 export { type UpstreamControl, upstreamControl } from "./provision/upstream-control.ts";
 export {
   type Account,

@@ -1,4 +1,5 @@
 import type { Dialect } from "../dialects/index.ts";
+import type { Addresses } from "./addresses.ts";
 import type { Action } from "./file/action.ts";
 import type { TargetFile } from "./file/schema.ts";
 import type { Tier } from "./file/tiers.ts";
@@ -47,7 +48,10 @@ export interface Target {
   readonly name: string;
   /** Where it was described: a path, or `embedded`. */
   readonly source: string;
+  /** The base address, or the first of several. */
   readonly baseUrl: string;
+  /** `undefined`: the base address is the only one. */
+  readonly addresses: Addresses | undefined;
   readonly headers: {
     readonly reason: string;
     readonly action: string;

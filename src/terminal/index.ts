@@ -16,6 +16,7 @@ export {
   out,
   PORTS,
   policy,
+  replicas,
   SEEDS,
   seed,
   suite,

@@ -32,7 +32,8 @@ type Pair = { readonly first: Response; readonly next: Response };
 
 async function afterSilence(t: Session): Promise<Pair> {
   await t.wait(IDLE_MS, "connections to become idle");
-  return { first: await t.send(), next: await t.send() };
+  const address = t.target.baseUrl;
+  return { first: await t.send({ address }), next: await t.send({ address }) };
 }
 
 const isLost = ({ first, next }: Pair): boolean => !first.admitted && next.admitted;

@@ -1,6 +1,7 @@
 import { type Check, defineCheck, type RequestSpec, type Response } from "../../src/checks/index.ts";
 import { headerValues } from "../../src/dialects/index.ts";
 import { atMost, that } from "../../src/judging/index.ts";
+import { addressAt } from "../../src/target/index.ts";
 
 /** Sequential requests on a connection, and whether the gateway kept it open. */
 const keepAlive = defineCheck({
@@ -20,8 +21,12 @@ const keepAlive = defineCheck({
       refusal: { rawBody: '{"model":', intent: "odd" },
     };
     const pairs: { first: Response; second: Response }[] = [];
-    for (let round = 0; round < 6; round++)
-      pairs.push({ first: await t.send({ ...specs[t.case] }), second: await t.send({ endpoint: "models" }) });
+    for (let round = 0; round < 6; round++) {
+      // A connection belongs to one address.
+      const address = addressAt(t.target, round);
+      const first = await t.send({ ...specs[t.case], address });
+      pairs.push({ first, second: await t.send({ endpoint: "models", address }) });
+    }
     return { pairs };
   },
   judge({ pairs }, verdict) {
@@ -68,7 +73,7 @@ const longLivedConnection = defineCheck({
     const responses: Response[] = [];
     const endUs = t.nowUs() + MAX_MS * 1_000;
     for (let count = 0; count < REQUESTS && t.nowUs() < endUs; count++) {
-      responses.push(await t.send());
+      responses.push(await t.send({ address: t.target.baseUrl }));
       await t.wait(PAUSE_MS);
     }
     return { responses };

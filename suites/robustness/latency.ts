@@ -1,6 +1,7 @@
 import { type Check, defineCheck, type Response, type Session } from "../../src/checks/index.ts";
 import { median, rankCorrelation } from "../../src/core/index.ts";
 import { DIALECTS, type Dialect, MODES, type Mode } from "../../src/dialects/index.ts";
+import { addressAt } from "../../src/target/index.ts";
 
 /** Requests of each kind; enough for meaningful medians of each quarter. */
 const EACH = 32;
@@ -157,9 +158,10 @@ type Pair = { readonly fresh: Response; readonly again: Response };
 async function pairs(t: Session): Promise<Pair[]> {
   const made: Pair[] = [];
   for (let count = 0; count < PAIRS; count++) {
+    const address = addressAt(t.target, count);
     made.push({
-      fresh: await t.send({ prompt: "ping", freshConnection: true }),
-      again: await t.send({ prompt: "ping" }),
+      fresh: await t.send({ prompt: "ping", freshConnection: true, address }),
+      again: await t.send({ prompt: "ping", address }),
     });
   }
   return made;

@@ -33,7 +33,13 @@ describe.concurrent("every defect fails in its check and requirement, and neithe
 
   it("the same checks pass on the gateway as it is", async () => {
     const instances = [...new Set(DEFECTS.map(([, id]) => id))].map(instanceOf);
-    const { results } = await judgeGateway({ instances });
+    const [single, replicated] = [false, true].map((is) =>
+      instances.filter(({ id }) => (suiteOf(id) === "replicas") === is),
+    );
+    const { results: ofOne } = await judgeGateway({ instances: single ?? [] });
+    const { results: ofTwo } = await judgeGateway({ instances: replicated ?? [], replicas: 2 });
+    const results = [...ofOne, ...ofTwo];
+    expect(ofTwo.length).toBeGreaterThan(0);
     // Long events do not apply to a gateway whose events are all short.
     const bad = results.filter(
       ({ check, status }) => !["pass", "observed"].includes(status) && check !== "streaming.long-events",

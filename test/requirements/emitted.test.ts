@@ -16,9 +16,11 @@ test("a real run states every requirement, and each check those that it covers",
   const blamed = checks.filter(({ status }) => status === "warn" || status === "flaky");
   expect(blamed.map(({ id, message }) => `${id}: ${message}`)).toEqual([]);
 
-  // By requirement: a check, or the reason why there is none. The embedded gateway has no token limit by default.
+  // By requirement: a check, or the reason why there is none. The embedded gateway has no token limit and one address by default.
   const limited = await judgeGateway({ suites: ["token-limits"], tokens: { perMinute: 4_000 } });
-  const judged = [...checks, ...limited.results];
+  const replicated = await judgeGateway({ suites: ["replicas"], replicas: 2 });
+  const one = checks.filter(({ check }) => !check.startsWith("replicas."));
+  const judged = [...one, ...limited.results, ...replicated.results];
   const stated = new Set(judged.flatMap(({ findings }) => findings.flatMap(({ requirements }) => requirements)));
   const excluded = new Set<string>(EXCLUSIONS.map(({ requirement }) => requirement));
   expect(REQUIREMENTS.map(({ id }) => id).filter((id) => !stated.has(id) && !excluded.has(id))).toEqual([]);

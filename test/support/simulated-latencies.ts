@@ -29,6 +29,7 @@ export const DISTRIBUTIONS = {
 export type DistributionName = keyof typeof DISTRIBUTIONS;
 
 const PREPARED: PreparedRequest = {
+  url: "http://127.0.0.1:1/v1/chat/completions",
   dialect: "chat",
   stream: false,
   bytes: Buffer.alloc(0),

@@ -38,7 +38,7 @@ export function VerdictSection({ record, anchors }: { readonly record: RunRecord
       <Reasons record={record} anchors={anchors} />
       <Facts
         pairs={[
-          ["Target", <Foreign key="target" text={target.baseUrl} />],
+          ["Target", <Foreign key="target" text={(target.addresses ?? [target.baseUrl]).join(", ")} />],
           ["Build", target.build === undefined ? "did not name itself" : <Foreign key="build" text={target.build} />],
           ["Started", utc(record.startedAt)],
           ["Duration", duration(record.durationMs)],

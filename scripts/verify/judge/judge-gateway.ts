@@ -6,6 +6,7 @@ import type { GatewayOptions } from "../../../src/reference-gateway/index.ts";
 import { prepare } from "../../../src/run/preflight/preflight.ts";
 import { describeEmbedded, type ReadyLine } from "../../../src/target/index.ts";
 import { CHECKS } from "../../../suites/index.ts";
+import { startReplicasHere } from "./start-replicas.ts";
 
 export interface JudgeOptions {
   readonly mutations?: readonly string[];
@@ -16,6 +17,8 @@ export interface JudgeOptions {
   readonly isQuick?: boolean;
   /** A limit on tokens per minute, which the target then declares. Default: only if a switch is about it. */
   readonly tokens?: GatewayOptions["tokens"];
+  /** Number of gateways that share their state. Default: two if a switch is about replicas, else one. */
+  readonly replicas?: number;
 }
 
 /** Small, because the checks send twice as much. Large enough for a request of one twenty-fourth of it. */
@@ -34,10 +37,16 @@ export async function judgeGateway({
   instances,
   isQuick = false,
   tokens = [...mutations, ...variants].some((name) => name.startsWith("tokens.")) ? TOKENS : undefined,
+  replicas = [...mutations, ...variants].some((name) => name.startsWith("replicas.")) ? 2 : 1,
 }: JudgeOptions): Promise<Judged> {
-  const chosen =
+  const among =
     instances ?? CHECKS.filter(({ id }) => suites === undefined || suites.includes(suiteOf(id))).flatMap(instancesOf);
-  await using gateway = await startGatewayInFront({ mutations, variants, tokens });
+  // What replicas do not share is the subject of one suite; the others would take minutes and find parts of the same again.
+  const chosen = replicas > 1 ? among.filter(({ check }) => suiteOf(check.id) === "replicas") : among;
+  await using gateway =
+    replicas > 1
+      ? await startReplicasHere({ mutations, variants }, replicas)
+      : await startGatewayInFront({ mutations, variants, tokens });
   const { target, provisioner } = describeEmbedded(gateway.ready as unknown as ReadyLine);
   const controller = new AbortController();
   await using traffic = new Traffic({

@@ -19,6 +19,10 @@ export const NEEDS = [
   "tiers",
   // The target declares a limit on tokens per minute.
   "tokenLimits",
+  // The target has several addresses.
+  "addresses",
+  // A gateway on which the harness can create accounts and keys and change them; only the embedded one.
+  "manage",
   // A gateway whose clock the harness can shift; only the embedded one.
   "clock",
   // An account whose limits the harness can raise; only on the embedded gateway.

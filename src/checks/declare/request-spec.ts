@@ -50,6 +50,8 @@ export interface RequestSpec {
   /** Headers to omit, by name. */
   readonly without?: readonly string[];
   readonly freshConnection?: boolean;
+  /** One of the target's addresses. Default: the next of them. */
+  readonly address?: string;
   /** What the probe expects; cross-cutting checks rely on it. Default `good`. */
   readonly intent?: "good" | "either" | "odd" | "denied";
   /** `false`: a 429 is the expected response, so nothing is waited out or repeated. */
@@ -81,10 +83,9 @@ export function buildRequest(
   endpoint: Endpoint,
   prompt: string | readonly Turn[],
 ): BuiltRequest {
+  const { address = target.baseUrl } = request;
   const url = new URL(
-    request.path === undefined
-      ? endpointUrl(target.baseUrl, endpoint)
-      : target.baseUrl.replace(/\/+$/, "") + request.path,
+    request.path === undefined ? endpointUrl(address, endpoint) : address.replace(/\/+$/, "") + request.path,
   );
   if (request.query !== undefined) url.search = request.query;
   const method = request.method ?? (endpoint === "models" ? "GET" : "POST");

@@ -124,12 +124,13 @@ function withListedModels(target: Target): Target {
  * Maximum number of requests other than those of the checks: the model list, which models each dialect knows and what they do,
  * and each key once.
  */
-export function preflightOf({ source, models, dialects, keys }: Target): number {
+export function preflightOf({ source, models, dialects, keys, addresses }: Target): number {
   const ids = dialects.flatMap((dialect) => Object.keys(models[dialect]).filter((role) => role !== "plain"));
   const isNamed = dialects.every((dialect) => models[dialect].plain !== undefined);
   const roles = source === "embedded" ? 0 : ids.reduce((sum, id) => sum + PER_ROLE + verificationRequests(id), 0);
   const tried = source === "embedded" ? 0 : Object.keys(keys).length;
-  return PREFLIGHT + roles + tried + (isNamed ? 0 : TO_FIND_A_MODEL);
+  const others = (addresses?.urls.length ?? 1) - 1;
+  return PREFLIGHT + others + roles + tried + (isNamed ? 0 : TO_FIND_A_MODEL);
 }
 
 /** What an instance lacks and nobody can create. */

@@ -18,6 +18,8 @@ interface ExchangesOptions {
   readonly watch: GatewayWatch;
   readonly sent: SentTraffic;
   readonly target: () => Target;
+  /** The address for the next request, if the gateway has several. */
+  readonly nextAddress: () => string;
   /** A text that occurs in no other prompt. */
   readonly nonce: () => string;
   readonly onResponse: ((response: Response) => void) | undefined;
@@ -46,7 +48,9 @@ export class Exchanges {
   }
 
   /** Sends immediately. A request on a stale connection is sent again. @param repeats id of the response that it repeats. */
-  start(request: RequestSpec, defaults: SendDefaults, repeats?: string): Held {
+  start(given: RequestSpec, defaults: SendDefaults, repeats?: string): Held {
+    // Chosen before the first attempt: a stale connection must not send the repetition to another replica.
+    const request = { ...given, address: given.address ?? this.#options.nextAddress() };
     return heldRequest(this.#startOnce(request, defaults, repeats), (stale) =>
       this.#startOnce({ ...request, freshConnection: true }, defaults, stale.id),
     );

@@ -1,7 +1,7 @@
 import type { RequestBudget } from "../../budget/index.ts";
 import { GauntletError, nonceOf, type Random, seededRandom, sleep, systemClock } from "../../core/index.ts";
 import { type ContinueOutcome, expectContinue, Recorder } from "../../http/recorder/index.ts";
-import { allKeys, type Target } from "../../target/index.ts";
+import { addressAt, allKeys, type Target } from "../../target/index.ts";
 import { buildRequest, type RequestSpec } from "../declare/request-spec.ts";
 import type { RunKind } from "../declare/schedule.ts";
 import { Fixtures } from "../fixtures/fixtures.ts";
@@ -48,6 +48,7 @@ export class Traffic implements AsyncDisposable {
   readonly #controls: ControlRequests;
   readonly #onWait: ((wait: Wait) => void) | undefined;
   readonly #runTag: string;
+  #addressed = 0;
 
   constructor(options: TrafficOptions) {
     const { target: given, budget, seed, provisioner, clock = systemClock, onResponse, onStopped, onWait } = options;
@@ -87,7 +88,8 @@ export class Traffic implements AsyncDisposable {
     const { watch, sent } = this;
     this.signal = watch.signal;
     this.signal.addEventListener("abort", () => recorder.abortAll(), { once: true });
-    this.#exchanges = new Exchanges({ recorder, watch, sent, target, nonce, onResponse });
+    const nextAddress = () => this.#nextAddress();
+    this.#exchanges = new Exchanges({ recorder, watch, sent, target, nonce, onResponse, nextAddress });
     this.responses = this.#exchanges.responses;
     this.replyTimes = this.#exchanges.replyTimes;
     const factor = () => this.replyTimes.parallelFactor;
@@ -96,6 +98,10 @@ export class Traffic implements AsyncDisposable {
 
   get target(): Target {
     return this.fixtures.target;
+  }
+
+  #nextAddress(): string {
+    return addressAt(this.target, this.#addressed++);
   }
 
   /** Selects from the gateway's list the models that the target file does not name. */
@@ -167,10 +173,11 @@ export class Traffic implements AsyncDisposable {
   /** Sends a valid request that waits for `100 Continue` before its body. */
   async expectContinue(request: RequestSpec, defaults: SendDefaults): Promise<ContinueOutcome> {
     const { mode, share, by } = defaults;
+    const address = request.address ?? this.#nextAddress();
     const endpoint = endpointOf(request, defaults, this.target);
     const throttle = await this.#pacing.enter(accountOf(request), by);
     try {
-      const { keyName: _, ...built } = buildRequest(this.target, { ...request, mode }, endpoint, "ping");
+      const { keyName: _, ...built } = buildRequest(this.target, { ...request, mode, address }, endpoint, "ping");
       this.sent.spend(share);
       return await expectContinue(built, QUICK_DEADLINE_MS);
     } finally {

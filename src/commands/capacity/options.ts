@@ -6,6 +6,7 @@ import {
   mutation,
   number,
   out,
+  replicas,
   seed,
   target,
   text,
@@ -42,6 +43,7 @@ export const capacityCommand = defineCommand({
       json,
       out: { ...out, describe: "folder for result.json and report.html; default: neither is written" },
       mutation,
+      replicas,
       variant,
     }),
   run: async (argv) => {

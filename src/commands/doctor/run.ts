@@ -14,10 +14,11 @@ import {
   listedModels,
   listModels,
   modelAdvice,
+  requestModelList,
   unreachable,
 } from "../../run/preflight/index.ts";
 import { dropUndeclaredSuites, undeclaredSuites } from "../../run/suites/index.ts";
-import { type KeyName, loadTarget, type Target, TIER_LIMITS } from "../../target/index.ts";
+import { addressesOf, type KeyName, loadTarget, type Target, TIER_LIMITS } from "../../target/index.ts";
 import { machineSymptoms } from "./machine-symptoms.ts";
 import type { Symptom } from "./symptom.ts";
 
@@ -53,6 +54,12 @@ export async function doctor(file: string, { onSymptom, onProgress }: DoctorCont
   const list = await listModels(traffic);
   if (list.status === undefined) throw unreachable(target.baseUrl, list);
   for (const symptom of reachSymptoms(target, list)) say(symptom);
+  for (const address of addressesOf(target).slice(1)) {
+    onProgress({ kind: "step", text: `connecting to ${address}` });
+    const other = await requestModelList(traffic, address);
+    if (other.status === undefined) throw unreachable(address, other);
+    for (const symptom of reachSymptoms(target, other)) say({ ...symptom, about: `gateway at ${address}` });
+  }
   const listed = listedModels(list);
   for (const advice of modelAdvice(target, listed))
     say({ about: "models", level: "note", text: advice.cause, next: advice.next });

@@ -62,6 +62,16 @@ export const gatewayCommand = defineCommand({
       json: flag("with a list option: print it as one JSON document"),
       keys: { type: "string", describe: "JSON file with the values of ready-made keys, by name" },
       data: { type: "string", describe: "SQLite file that keeps accounts, keys and history; default: memory only" },
+      replicas: {
+        type: "number",
+        ...within({ min: 1, max: 64 }),
+        describe:
+          "start this many processes that share accounts, counters and history; with --port, on the ports from there",
+      },
+      shared: {
+        type: "string",
+        describe: "SQLite file through which gateways that are started with it share accounts, counters and history",
+      },
       pieces: {
         type: "number",
         ...within({ min: 1, max: 1e6 }),

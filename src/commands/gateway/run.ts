@@ -14,44 +14,14 @@ import {
 } from "../../reference-gateway/index.ts";
 import type { Outcome } from "../../run/control/index.ts";
 import { startGatewayInFront } from "./gateway-in-front.ts";
-
-/** The options of `gauntlet gateway`, as typed; durations in ms. */
-export interface ServeOptions {
-  readonly host: string;
-  readonly port: number;
-  readonly "admin-port": number;
-  readonly tier?: string | undefined;
-  /** Requests per minute:requests in flight. */
-  readonly limits?: string | undefined;
-  readonly seed: number;
-  readonly limiter: string;
-  readonly burst?: number | undefined;
-  readonly "tokens-per-minute"?: number | undefined;
-  readonly "token-counts"?: string | undefined;
-  readonly mutation: readonly string[];
-  readonly variant: readonly string[];
-  /** Path of a JSON file. */
-  readonly keys?: string | undefined;
-  /** Path of a SQLite file. */
-  readonly data?: string | undefined;
-  readonly pieces?: number | undefined;
-  readonly pace?: number | undefined;
-  readonly slow?: number | undefined;
-  /** Also starts two providers of `gauntlet upstream`. */
-  readonly "with-upstream": boolean;
-  readonly upstream: readonly string[];
-  /** References `env:NAME`, in the order of the providers. */
-  readonly "upstream-key": readonly string[];
-  readonly "upstream-timeout"?: number | undefined;
-  readonly "settling-lag"?: number | undefined;
-  readonly "body-limit"?: number | undefined;
-  readonly drain?: number | undefined;
-}
+import { startReplicas } from "./replicas.ts";
+import type { ServeOptions } from "./serve-options.ts";
 
 type RunningGateway = Awaited<ReturnType<typeof startGateway>>;
 
 /** Starts the reference gateway. @throws UsageError for limits or a key file that cannot be read. */
 export async function startReferenceGateway(options: ServeOptions): Promise<RunningGateway> {
+  if (options.replicas !== undefined && options.replicas !== 1) return startReplicas(options, options.replicas);
   if (!options["with-upstream"]) return startGateway(await gatewayOptions(options));
   if (options.upstream.length > 0) throw new UsageError("with-upstream: --upstream already names other providers");
   return startGatewayInFront(await gatewayOptions(options));
@@ -73,6 +43,7 @@ async function gatewayOptions(args: ServeOptions): Promise<GatewayOptions> {
     variants: args.variant,
     keys: args.keys === undefined ? undefined : await readKeys(args.keys),
     data: args.data,
+    shared: args.shared,
     pieces: args.pieces,
     paceMs: args.pace,
     slowMs: args.slow,

@@ -8,7 +8,7 @@ import { assertNoEvents, servedWorkload, type Workload } from "../../load/index.
 import { type OnProgress, type Outcome, permitFor, planOfLoads } from "../../run/control/index.ts";
 import { assertShared, assertUrl, parseStart, sharedSeed } from "../../run/loads/index.ts";
 import { findWorkload, openTarget } from "../../run/open/index.ts";
-import { allKeys, isLoopback } from "../../target/index.ts";
+import { addressesOf, allKeys, isLoopback } from "../../target/index.ts";
 import { type ShardManifests, shardManifests } from "./manifests.ts";
 import { shardReadme } from "./readme.ts";
 
@@ -48,7 +48,7 @@ export async function exportK8s(options: K8sExportOptions, onProgress: OnProgres
     { signal: new AbortController().signal, onProgress },
   );
   const { target } = opened;
-  if (member(target.configuration, "baseUrl") === undefined)
+  if (target.source === "embedded")
     throw new UsageError("pods cannot reach the embedded gateway", { hint: "Name a target file with --target." });
   const workload = servedWorkload(named, target);
   assertNoEvents(workload, "pods send shares of the load");
@@ -61,8 +61,11 @@ export async function exportK8s(options: K8sExportOptions, onProgress: OnProgres
       kind: "notice",
       text: `each of ${shards} shards needs ${size.cores.toFixed(1)} cores, and a shard uses one: take --shards ${Math.ceil(shards * size.cores)}`,
     });
-  if (isLoopback(target.baseUrl))
-    onProgress({ kind: "notice", text: `${target.baseUrl} is the pod itself: change baseUrl in configmap.yaml` });
+  const own = addressesOf(target).find(isLoopback);
+  if (own !== undefined) {
+    const field = target.addresses === undefined ? "baseUrl" : "addresses";
+    onProgress({ kind: "notice", text: `${own} is the pod itself: change ${field} in configmap.yaml` });
+  }
   const { file, secrets } = targetForPods(target.configuration);
   const files = { "target.yaml": stringify(file), ...workloadFiles(named) };
   const bytes = Object.values(files).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
@@ -78,7 +81,10 @@ export async function exportK8s(options: K8sExportOptions, onProgress: OnProgres
     cpuMillis: Math.max(100, Math.ceil(size.cores * 10) * 100),
     memoryMiB: Math.ceil(size.memoryBytes / 1_048_576),
   };
-  const written = { ...shardManifests(manifests), "README.md": shardReadme(manifests, target.baseUrl) };
+  const written = {
+    ...shardManifests(manifests),
+    "README.md": shardReadme(manifests, addressesOf(target).join(" and ")),
+  };
   // The folder is meant to be shared, so it must not contain a key wherever the target file has one.
   const redactor = new Redactor(allKeys(target).map((key) => key.secret()));
   mkdirSync(out, { recursive: true });
@@ -103,7 +109,20 @@ function workloadFiles({ written, arrivals }: Workload): Record<string, string> 
 
 /** The fields of a target file that plain load needs, except keys. */
 const FIELDS = [
-  ...["name", "baseUrl", "dialects", "headers", "contract", "models", "budget", "circuit", "prices", "authorized"],
+  ...[
+    "name",
+    "baseUrl",
+    "addresses",
+    "addressChoice",
+    "dialects",
+    "headers",
+    "contract",
+    "models",
+    "budget",
+    "circuit",
+    "prices",
+    "authorized",
+  ],
   ...["http", "timeouts"],
 ];
 

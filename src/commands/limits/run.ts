@@ -6,7 +6,7 @@ import { exitAfter, permitLine, type RunControl, searchPermit } from "../../run/
 import { accountByName, type OpenTarget, openTarget, type TargetOptions } from "../../run/open/index.ts";
 import { assertKeysAccepted, fillModels } from "../../run/preflight/index.ts";
 import { openResultFolder } from "../../run/record/index.ts";
-import { allKeys, type Limits } from "../../target/index.ts";
+import { allKeys, assertOneAddress, type Limits } from "../../target/index.ts";
 import { renderLimits } from "./text.ts";
 
 export interface LimitsOptions extends Omit<TargetOptions, "policy"> {
@@ -20,6 +20,7 @@ export interface LimitsOptions extends Omit<TargetOptions, "policy"> {
 export async function limits(options: LimitsOptions, { interruption, onProgress }: RunControl): Promise<Outcome> {
   const write = openResultFolder(options.out, "limits");
   await using opened: OpenTarget = await openTarget(options, { signal: interruption.signal, onProgress });
+  assertOneAddress(opened.target, "gauntlet limits");
   const { key, second, limits: declared } = accountByName(opened.target, options.account);
   const bounds = boundsOf(options, declared);
   const permit = searchPermit(opened.target, `limits of ${options.account}`, bounds.requests);

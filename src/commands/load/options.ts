@@ -10,6 +10,7 @@ import {
   out,
   PORTS,
   policy,
+  replicas,
   seed,
   target,
   text,
@@ -29,7 +30,7 @@ export const loadCommand = defineCommand({
     yargs
       .positional("what", { type: "string", array: true, demandOption: true, describe: "tier, workload or file" })
       .options({
-        ...grouped("Where", { target, mutation, variant }),
+        ...grouped("Where", { target, mutation, variant, replicas }),
         ...grouped("What to send", {
           seed,
           brief: flag("tier runs: do not wait for a Retry-After of over 40 s"),

@@ -147,6 +147,7 @@ function upstreamTarget(address: string, gateway: Target): Target {
     name: "upstream",
     source: "--upstream",
     baseUrl: address.replace(/\/$/, ""),
+    addresses: undefined,
     extraHeaders: { all: [], models: [], chat: [], messages: [] },
     extraSecrets: [],
     keys: { valid: new Key("upstream", "gauntlet-upstream") },

@@ -16,7 +16,6 @@ export class Http1Sender extends CarrierSender<LoadConnection> {
   readonly #buffer: ReadBuffer = makeReadBuffer();
   readonly #free: LoadConnection[] = [];
   #opening = 0;
-  #ordinal = 0;
 
   async open(count: number): Promise<number> {
     const missing = Math.min(count, this.options.maxConnections) - this.#free.length - this.busy.size;
@@ -82,7 +81,7 @@ export class Http1Sender extends CarrierSender<LoadConnection> {
   }
 
   async #connect(): Promise<{ connection: LoadConnection; failure: string | undefined }> {
-    const connection = new LoadConnection(++this.#ordinal, {
+    const connection = new LoadConnection(++this.numbered.connections, {
       onExchange: (exchange, from) => this.#ended(exchange, from),
       onIdleClose: (from) => this.#forget(from),
     });

@@ -28,6 +28,8 @@ export interface TraceIds {
 
 /** A request that is ready to be written. */
 export interface PreparedRequest {
+  /** Where it is sent to. */
+  readonly url: string;
   readonly dialect: Dialect;
   readonly stream: boolean;
   /** Head and body as written. Contains the key: never logged, never stored in a record. */

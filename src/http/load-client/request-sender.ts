@@ -16,6 +16,8 @@ export interface SenderOptions {
   readonly onStamp?: OnStamp;
   /** Counts requests in flight; default: a separate gauge. */
   readonly gauge?: InFlightGauge | undefined;
+  /** Number of connections so far, if several senders number theirs together; default: a separate count. */
+  readonly numbered?: { connections: number } | undefined;
 }
 
 export type OnEnd = (exchange: LoadExchange) => void;

@@ -43,6 +43,7 @@ export async function calibrate({ streams = 100, seconds = 1.5, signal }: Calibr
     });
     await sender.open(streams);
     const prepared: PreparedRequest = {
+      url,
       dialect: "chat",
       stream: true,
       key: "none",

@@ -1,4 +1,4 @@
-import { type Dialect, endpointUrl, type HeaderList, header, type Mode } from "../../dialects/index.ts";
+import { type Dialect, type HeaderList, header, type Mode } from "../../dialects/index.ts";
 import type { LoadExchange } from "../../http/load-client/index.ts";
 import { decodeBody, type Exchange, type Redactor, redactExchange } from "../../http/recorder/index.ts";
 import type { RequestOutcome } from "../send/outcome.ts";
@@ -19,7 +19,6 @@ export interface Sample {
 }
 
 export interface SamplerOptions {
-  readonly baseUrl: string;
   readonly redactor: Redactor;
   /** Origin of the run on the clock of `nowUs`, and the wall clock at that time. */
   readonly originUs: number;
@@ -91,7 +90,7 @@ export class Sampler {
   }
 
   async #keep(id: string, phase: string, exchange: LoadExchange): Promise<void> {
-    const { originUs, originMs, redactor, baseUrl, account, rpm, onSample } = this.#options;
+    const { originUs, originMs, redactor, account, rpm, onSample } = this.#options;
     const { prepared, status, head, pieces } = exchange;
     const at = (us: number) => Math.round(us - originUs);
     const optional = (us: number) => (us === 0 ? undefined : at(us));
@@ -108,7 +107,7 @@ export class Sampler {
       startedAtMs: Math.round(originMs + (exchange.dueUs - originUs) / 1_000),
       request: {
         method: "POST",
-        url: endpointUrl(baseUrl, prepared.dialect),
+        url: prepared.url,
         headers: requestHeadersOf(prepared.bytes),
         body: requestBody.toString("utf8"),
         bodyBytes: requestBody.length,

@@ -108,6 +108,8 @@ export class Sessions {
       prompt: chat ? [{ role: "system", content: system }, ...history] : [...history],
       system: chat ? undefined : system,
       key: keys[ordinal % keys.length] as WireKey,
+      // The turns of a session go to the addresses in turn, like those of a client behind a load balancer.
+      ordinal: ordinal + session.turn - 1,
       headers: [[arrivals.header, `gauntlet-${seed}-${ordinal}`]],
       // The text of the reply is part of the next turn.
       capture: true,

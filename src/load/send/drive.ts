@@ -1,5 +1,4 @@
-import type { Sender } from "../../http/load-client/index.ts";
-import { type LoadExchange, nowUs, type PreparedRequest } from "../../http/load-client/index.ts";
+import { type LoadExchange, nowUs, type PreparedRequest, type RequestSender } from "../../http/load-client/index.ts";
 import type { Retrying, RetryTally } from "../measure/retry-tally.ts";
 import { Tally } from "../measure/tally.ts";
 import { type Arrivals, type ClosedArrivals, scheduleOf } from "../schedule/arrivals.ts";
@@ -13,7 +12,7 @@ import type { ReadReason } from "./read-reason.ts";
 export type OnRequest = (exchange: LoadExchange, result: RequestOutcome) => void;
 
 export interface DriveOptions {
-  readonly sender: Sender;
+  readonly sender: RequestSender;
   /** Counts the measured arrivals; the caller may read it during the run. */
   readonly tally: Tally;
   readonly arrivals: Arrivals;

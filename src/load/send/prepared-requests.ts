@@ -1,7 +1,7 @@
 import { UsageError } from "../../core/index.ts";
 import { type Dialect, endpointUrl, requestBody, type Turn } from "../../dialects/index.ts";
 import type { PreparedRequest, TraceIds } from "../../http/load-client/index.ts";
-import type { Key, Target } from "../../target/index.ts";
+import { addressAt, type Key, type Target } from "../../target/index.ts";
 import { type DrawnRequest, drawRequest, type RequestSource } from "../schedule/draw-request.ts";
 import { BLOCK_TOKENS, promptOf, promptOfBytes } from "../workload/prompt-text.ts";
 import { type Content, contentOf } from "../workload/request-content.ts";
@@ -12,7 +12,7 @@ const USER_AGENT = "gateway-gauntlet";
 /** The parts of a target that a request is built from. */
 export type LoadTarget = Pick<
   Target,
-  "baseUrl" | "headers" | "extraHeaders" | "contract" | "models" | "timeouts" | "http" | "circuit"
+  "baseUrl" | "addresses" | "headers" | "extraHeaders" | "contract" | "models" | "timeouts" | "http" | "circuit"
 >;
 /** A key as it is sent. */
 export type WireKey = Pick<Key, "name" | "reveal">;
@@ -31,6 +31,8 @@ export interface LoadRequestSpec extends Omit<Content, "prompt"> {
   readonly model: string;
   readonly maxTokens?: number | undefined;
   readonly key: WireKey;
+  /** Chooses one of several addresses of the target; default 0. */
+  readonly ordinal?: number | undefined;
   readonly capture?: boolean;
   /** Chat streams: request the token counts (`stream_options.include_usage`). */
   readonly includeUsage?: boolean | undefined;
@@ -71,7 +73,7 @@ export function plainRequest(target: LoadTarget, spec: LoadRequestSpec): PlainRe
     ...(trace === undefined ? [] : [["traceparent", traceparent(trace)] as const]),
     ...(spec.headers ?? []),
   ];
-  return { url: endpointUrl(target.baseUrl, dialect), headers, body };
+  return { url: endpointUrl(addressAt(target, spec.ordinal ?? 0), dialect), headers, body };
 }
 
 /** Serialises a request into one buffer. */
@@ -84,6 +86,7 @@ export function prepareRequest(target: LoadTarget, spec: LoadRequestSpec): Prepa
     .join("");
   const bytes = Buffer.from(`POST ${url.pathname}${url.search} HTTP/1.1\r\n${head}\r\n${body}`, "utf8");
   return {
+    url: address,
     dialect,
     stream,
     bytes,
@@ -132,9 +135,9 @@ export function mixedRequests({ target, keys, sampleEvery, spans, ...source }: M
     const key = keys[index % keys.length] as WireKey;
     const capture = sampleEvery > 0 && index % sampleEvery === 0;
     const trace = spans?.next();
-    const make = () => prepareRequest(target, { ...specOf(target, drawn, index), key, capture, trace });
+    const make = () => prepareRequest(target, { ...specOf(target, drawn, index), ordinal: index, key, capture, trace });
     if (!drawn.constant || trace !== undefined) return make();
-    const name = `${source.mix.indexOf(drawn.from)} ${key.name} ${capture}`;
+    const name = `${source.mix.indexOf(drawn.from)} ${key.name} ${capture} ${addressAt(target, index)}`;
     const known = built.get(name) ?? make();
     built.set(name, known);
     return known;

@@ -1,7 +1,6 @@
 import { availableParallelism, loadavg } from "node:os";
-import { endpointUrl } from "../../dialects/index.ts";
-import { nowUs, Sender } from "../../http/load-client/index.ts";
-import type { Target } from "../../target/index.ts";
+import { nowUs, type PreparedRequest, type RequestSender } from "../../http/load-client/index.ts";
+import { addressesOf, atAddress, type Target } from "../../target/index.ts";
 import { Tally } from "../measure/tally.ts";
 import { ttftUs } from "../measure/ttft.ts";
 import type { Arrivals } from "../schedule/arrivals.ts";
@@ -10,6 +9,7 @@ import type { LoadGuard } from "./load-guard.ts";
 import type { RequestOutcome } from "./outcome.ts";
 import { type LoadRequestSpec, prepareRequest } from "./prepared-requests.ts";
 import { reasonReader } from "./read-reason.ts";
+import { senderTo } from "./sender-to.ts";
 
 /** Times of the served requests in one block of load, microseconds from the send. */
 export interface BlockTimes {
@@ -66,22 +66,16 @@ const MAX_GAPS = 20_000;
 /** Open connections to one target, for blocks of one repeated request; all of its times are kept. */
 export class RequestLane implements AsyncDisposable {
   readonly #options: LaneOptions;
-  readonly #sender: Sender;
+  readonly #sender: RequestSender;
 
-  private constructor(options: LaneOptions, sender: Sender) {
+  private constructor(options: LaneOptions, sender: RequestSender) {
     this.#options = options;
     this.#sender = sender;
   }
 
   static async open(options: LaneOptions): Promise<RequestLane> {
     const { target, connections, abort } = options;
-    const sender = new Sender({
-      url: endpointUrl(target.baseUrl, options.request.dialect),
-      maxConnections: connections,
-      deadlineMs: target.timeouts.responseMs,
-      idleMs: target.timeouts.idleMs,
-      http: target.http,
-    });
+    const sender = senderTo(target, { maxConnections: connections });
     const lane = new RequestLane(options, sender);
     abort.addEventListener("abort", lane.#leave, { once: true });
     await sender.open(connections);
@@ -91,7 +85,7 @@ export class RequestLane implements AsyncDisposable {
   /** Sends one block. */
   async run(arrivals: Arrivals, seed: number): Promise<BlockTimes> {
     const { target, request, guard, stop } = this.#options;
-    const prepared = prepareRequest(target, request);
+    const prepared = addressesOf(target).map((url) => prepareRequest(atAddress(target, url), request));
     const times = { responseUs: [] as number[], ttftUs: [] as number[], gapUs: [] as number[] };
     const errors = new Map<string, RequestOutcome & { readonly count: number }>();
     let [requests, events, reads] = [0, 0, 0];
@@ -101,7 +95,7 @@ export class RequestLane implements AsyncDisposable {
       tally: new Tally(nowUs()),
       arrivals,
       seed,
-      prepared: () => prepared,
+      prepared: (index) => prepared[index % prepared.length] as PreparedRequest,
       reason: reasonReader(target),
       guard,
       signal: AbortSignal.any([stop, guard.signal]),

@@ -2,6 +2,7 @@ import { UsageError } from "../../core/index.ts";
 import { CapturedPiece, LoadExchange, nowUs } from "../../http/load-client/index.ts";
 import type { ReceivedReply } from "../../judging/index.ts";
 import type { LoadGenerator } from "../../record/index.ts";
+import { assertOneAddress } from "../../target/index.ts";
 import { endedByThreshold, judgeStop, judgeTotals, TOTALS_QUESTIONS } from "../analysis/judge-totals.ts";
 import { watchThresholds } from "../analysis/thresholds.ts";
 import { assertRepeatable } from "../external/plan-workload.ts";
@@ -60,6 +61,7 @@ export async function runPeak(workload: Workload, context: LoadContext, engine: 
   const { name } = workload;
   const { target, stop } = context;
   const { first, inFlight: requested, durationS } = closedLoopOf(workload);
+  assertOneAddress(target, "autocannon");
   assertRepeatable({ ...workload, mix: [first] }, "autocannon");
   const drawn = drawRequest({ mix: [first], seed: 0 }, 0);
   const spec = { ...specOf(target, drawn, 0), key: target.keys.valid };

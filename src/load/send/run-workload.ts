@@ -245,13 +245,13 @@ async function send(
   const { target, keys, seed, workers = 0 } = context;
   if (workers > 0) {
     const { sendByWorkers } = await import("../workers/send-by-workers.ts");
-    const { baseUrl, headers, extraHeaders, contract, models, timeouts, http, circuit } = target;
+    const { baseUrl, addresses, headers, extraHeaders, contract, models, timeouts, http, circuit } = target;
     return sendByWorkers({
       ...context,
       workers: workersOf(workers, workload, arrivals),
       start: {
         workload,
-        target: { baseUrl, headers, extraHeaders, contract, models, timeouts, http, circuit },
+        target: { baseUrl, addresses, headers, extraHeaders, contract, models, timeouts, http, circuit },
         keys: keys.map((key) => ({ name: key.name, value: key.reveal() })),
         secrets: allKeys(target).map((key) => key.secret()),
         seed,

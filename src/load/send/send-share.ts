@@ -1,7 +1,6 @@
 import type { Allowance } from "../../budget/index.ts";
-import { endpointUrl } from "../../dialects/index.ts";
 import type { InFlightGauge } from "../../http/load-client/index.ts";
-import { nowUs, Sender } from "../../http/load-client/index.ts";
+import { nowUs, type Sender } from "../../http/load-client/index.ts";
 import type { Redactor } from "../../http/recorder/index.ts";
 import type { JudgedRun, LoadGenerator } from "../../record/index.ts";
 import { EventTally } from "../events/event-tally.ts";
@@ -19,6 +18,7 @@ import { LoadGuard, type LoadStop } from "./load-guard.ts";
 import { type LoadTarget, mixedRequests, type WireKey } from "./prepared-requests.ts";
 import { reasonReader } from "./read-reason.ts";
 import { type OnSpan, SpanSampler } from "./request-span.ts";
+import { senderTo } from "./sender-to.ts";
 
 export interface ShareOptions {
   readonly workload: Workload;
@@ -105,11 +105,11 @@ function openAhead(arrivals: Arrivals, bound: number): number {
   return inFlight === undefined ? Math.min(bound, 8 + Math.ceil(peakPerS / 6)) : bound;
 }
 
-type SampledPart = Pick<ShareOptions, "target" | "redactor" | "originUs" | "originMs" | "part" | "onSample">;
+type SampledPart = Pick<ShareOptions, "redactor" | "originUs" | "originMs" | "part" | "onSample">;
 
-export function samplerOf({ target, redactor, originUs, originMs, part, onSample }: SampledPart): Sampler {
+export function samplerOf({ redactor, originUs, originMs, part, onSample }: SampledPart): Sampler {
   const prefix = part.of === 1 ? "s" : `s${part.index + 1}-`;
-  return new Sampler({ baseUrl: target.baseUrl, redactor, originUs, originMs, prefix, account: "main", onSample });
+  return new Sampler({ redactor, originUs, originMs, prefix, account: "main", onSample });
 }
 
 type GuardedPart = Pick<ShareOptions, "workload" | "target" | "part" | "outputTokens">;
@@ -157,14 +157,7 @@ export async function sendShare(arrivals: Arrivals, options: ShareOptions): Prom
   const { workload, target, seed, part, originUs, stop, abort, calibration, ready, joinAfterUs } = options;
   using health = new GeneratorHealth();
   const bound = boundOf(workload);
-  await using sender = new Sender({
-    url: endpointUrl(target.baseUrl, "chat"),
-    maxConnections: shareOf(bound, part),
-    deadlineMs: target.timeouts.responseMs,
-    idleMs: target.timeouts.idleMs,
-    http: target.http,
-    gauge: options.gauge,
-  });
+  await using sender = senderTo(target, { maxConnections: shareOf(bound, part), gauge: options.gauge });
   abort.addEventListener("abort", () => sender.abortAll(), { once: true });
   await sender.open(shareOf(openAhead(arrivals, bound), part));
   const sampler = samplerOf(options);

@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import type { Share } from "../../budget/index.ts";
 import { nonceOf, sleep } from "../../core/index.ts";
-import { type Dialect, endpointUrl } from "../../dialects/index.ts";
-import { type LoadExchange, nowUs, type PreparedRequest, Sender } from "../../http/load-client/index.ts";
+import type { Dialect } from "../../dialects/index.ts";
+import { type LoadExchange, nowUs, type PreparedRequest } from "../../http/load-client/index.ts";
 import type { Observation } from "../../judging/index.ts";
 import { LEFT } from "../../limits/index.ts";
 import { Histogram, type TaggedHistogram } from "../../metrics/index.ts";
@@ -20,6 +20,7 @@ import { modelFor, prepareRequest } from "../send/prepared-requests.ts";
 import { type ReadReason, reasonReader } from "../send/read-reason.ts";
 import { SpanSampler } from "../send/request-span.ts";
 import type { LoadContext } from "../send/run-workload.ts";
+import { senderTo, type TargetSender } from "../send/sender-to.ts";
 import { DEFAULT_ALLOW } from "../workload/workload.ts";
 import { echoFlaw, echoPrompt } from "./echo.ts";
 import { judgeAdmission, type LongModel } from "./judge/judge-service.ts";
@@ -72,7 +73,7 @@ export class TierBench implements AsyncDisposable {
   readonly lag = new Histogram();
   readonly originUs = nowUs();
   readonly startedAt = new Date();
-  readonly sender: Sender;
+  readonly sender: TargetSender;
   readonly sampler: Sampler;
   readonly run: string;
   long: LongModel;
@@ -108,16 +109,9 @@ export class TierBench implements AsyncDisposable {
       .toLowerCase()
       .replace(/[^0-9a-z]/g, "");
     this.long = { durationMs: 0, longestGapMs: 0, spread: {} };
-    this.sender = new Sender({
-      url: endpointUrl(context.target.baseUrl, "chat"),
-      maxConnections: limits.inFlight * 2 + 64,
-      deadlineMs: context.target.timeouts.responseMs,
-      idleMs: context.target.timeouts.idleMs,
-      http: context.target.http,
-    });
+    this.sender = senderTo(context.target, { maxConnections: limits.inFlight * 2 + 64 });
     context.abort.addEventListener("abort", () => this.sender.abortAll(), { once: true });
     this.sampler = new Sampler({
-      baseUrl: context.target.baseUrl,
       redactor: context.redactor,
       originUs: this.originUs,
       originMs,
@@ -170,7 +164,7 @@ export class TierBench implements AsyncDisposable {
     const nonce = nonceOf(this.#tag, this.#serials + (++this.#nonces).toString(36));
     const isLong = kind === "long";
     const model = modelFor(this.target, dialect, isLong);
-    const common = { dialect, stream, model, key, trace: this.#spans?.next() };
+    const common = { dialect, stream, model, key, ordinal: this.#nonces, trace: this.#spans?.next() };
     // Also marked: it must not appear in another response.
     const story = { prompt: `Tell me a long story. ${nonce}`, maxTokens: 1_024, capture: false };
     const echo = { prompt: echoPrompt(nonce), maxTokens: 256, capture: true, nonce };

@@ -12,12 +12,15 @@ interface Entry {
 /** All accounts and keys of one gateway. */
 export class AccountStore {
   readonly limiter: LimiterChoice;
+  readonly #suffix: string;
   readonly #accounts = new Map<string, Account>();
   readonly #keys = new Map<string, ApiKey>();
   readonly #byDigest = new Map<string, Entry>();
 
-  constructor(limiter: LimiterChoice) {
+  /** @param suffix of the ids that this gateway chooses: replicas must not choose the same one. */
+  constructor(limiter: LimiterChoice, suffix = "") {
     this.limiter = limiter;
+    this.#suffix = suffix;
   }
 
   get accounts(): IterableIterator<Account> {
@@ -29,7 +32,7 @@ export class AccountStore {
   }
 
   createAccount(name: string, limits: Limits, balanceMicroUsd: number): Account {
-    return this.#addAccount(freeId("acct", this.#accounts), name, limits, balanceMicroUsd);
+    return this.#addAccount(freeId("acct", this.#accounts, this.#suffix), name, limits, balanceMicroUsd);
   }
 
   /**
@@ -37,7 +40,7 @@ export class AccountStore {
    * @returns the key, or `undefined` when another key has that text.
    */
   createKey(account: Account, terms: KeyTerms = {}, secret: string = newSecret()): ApiKey | undefined {
-    return this.#addKey(freeId("key", this.#keys), secret, account, terms);
+    return this.#addKey(freeId("key", this.#keys, this.#suffix), secret, account, terms);
   }
 
   /** Adds a saved account. Its rate window is empty, and it has nothing in flight. */
@@ -102,11 +105,11 @@ export class AccountStore {
 }
 
 /** The next id in creation order. */
-function freeId(prefix: string, taken: ReadonlyMap<string, unknown>): string {
+function freeId(prefix: string, taken: ReadonlyMap<string, unknown>, suffix: string): string {
   let number = taken.size + 1;
   // A row that someone deleted from a data file leaves a gap.
-  while (taken.has(`${prefix}_${number}`)) number += 1;
-  return `${prefix}_${number}`;
+  while (taken.has(`${prefix}_${number}${suffix}`)) number += 1;
+  return `${prefix}_${number}${suffix}`;
 }
 
 function digestOf(secret: string): Buffer {

@@ -42,7 +42,15 @@ export class KeySpend {
    * @param nowUs monotonic time of the booking.
    */
   charge(microUsd: number, day: number, visibleAtUs: number, nowUs: number): void {
+    this.chargeLifetime(microUsd);
+    this.chargeDay(microUsd, day, visibleAtUs, nowUs);
+  }
+
+  chargeLifetime(microUsd: number): void {
     this.#lifetime += microUsd;
+  }
+
+  chargeDay(microUsd: number, day: number, visibleAtUs: number, nowUs: number): void {
     if (visibleAtUs <= nowUs) this.#book(microUsd, day);
     else this.#settling.push({ microUsd, day, visibleAtUs });
   }

@@ -20,7 +20,7 @@ interface OfAccount {
 
 /** The operator's side of a gateway: JSON over HTTP on loopback, every request with the admin token as bearer. */
 export function adminServer({ services, behaviours, token }: AdminSettings): FastifyInstance {
-  const { clock, history, traffic, saver } = services;
+  const { clock, history, traffic, saver, shared } = services;
   const app = fastify({ logger: false, forceCloseConnections: true });
   const expected = digest(`Bearer ${token}`);
 
@@ -31,6 +31,13 @@ export function adminServer({ services, behaviours, token }: AdminSettings): Fas
   if (saver !== undefined) {
     app.addHook("onResponse", async ({ method }) => {
       if (method !== "GET") saver.markChanged();
+    });
+  }
+  if (shared !== undefined) {
+    // The state of the other replicas before, and to them before the response.
+    app.addHook("preHandler", async () => shared.run(() => undefined));
+    app.addHook("onSend", async ({ method }) => {
+      if (method !== "GET") shared.publish();
     });
   }
   app.setErrorHandler((error, _request, reply) => {
@@ -60,8 +67,10 @@ export function adminServer({ services, behaviours, token }: AdminSettings): Fas
   app.get("/clock", clockView);
   app.post("/clock", (request) => {
     const fields = new Fields(request.body, ["shiftWallMs", "skipMs"]);
-    clock.shiftWall(fields.whole("shiftWallMs") ?? 0);
-    clock.skipMonotonic(fields.whole("skipMs") ?? 0);
+    const [shiftWallMs, skipMs] = [fields.whole("shiftWallMs") ?? 0, fields.whole("skipMs") ?? 0];
+    clock.shiftWall(shiftWallMs);
+    clock.skipMonotonic(skipMs);
+    shared?.add({ kind: "clock", shiftWallMs, skipMs });
     return clockView();
   });
 

@@ -20,6 +20,7 @@ export * from "./limits/concurrency-leak.ts";
 export * from "./limits/concurrency-scope.ts";
 export * from "./limits/rate.ts";
 export * from "./limits/rate-denial.ts";
+export * from "./limits/replicas.ts";
 export * from "./limits/tier-rate.ts";
 export * from "./limits/token.ts";
 export * from "./load/busy.ts";

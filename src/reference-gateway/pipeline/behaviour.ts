@@ -13,6 +13,7 @@ import type { FailedAttempt, NextAttempt, ProviderRequest } from "../relay/attem
 import type { UpstreamProvider } from "../relay/upstream.ts";
 import type { Usage } from "../relay/usage.ts";
 import type { Services } from "../services.ts";
+import type { SharedEvent } from "../shared/shared-event.ts";
 import type { Closing } from "./outcome.ts";
 import type { InferenceRequest } from "./read/inference-request.ts";
 import type { Refusal } from "./refusal.ts";
@@ -201,4 +202,7 @@ export interface Behaviour {
   release(call: Call, closing: Closing): void;
   /** What the request costs, whole micro-dollars. */
   charge(call: Call, closing: Closing): number;
+
+  /** Milliseconds until an event of another replica is known to this one; `undefined`: never. */
+  learnsAfterMs(event: SharedEvent, replica: number): number | undefined;
 }

@@ -73,4 +73,6 @@ export const DEFAULT_BEHAVIOUR: Behaviour = {
   ended: endCall,
   release: releaseLease,
   charge,
+
+  learnsAfterMs: () => 0,
 };

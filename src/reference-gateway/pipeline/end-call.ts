@@ -1,3 +1,4 @@
+import type { Activity } from "../history.ts";
 import { plannedTokens } from "../providers/plan.ts";
 import type { Call } from "./behaviour.ts";
 import type { Closing } from "./outcome.ts";
@@ -7,6 +8,12 @@ import { settleTokens } from "./tokens.ts";
 
 /** Ends a request: its lease first, then its charge, then its row in the history; all of it is saved soon. */
 export function endCall(call: Call, closing: Closing): void {
+  const { shared } = call.services;
+  if (shared === undefined) end(call, closing);
+  else shared.run(() => end(call, closing));
+}
+
+function end(call: Call, closing: Closing): void {
   call.behaviour.release(call, closing);
   settleTokens(call, closing);
   const chargeMicroUsd = call.behaviour.charge(call, closing);
@@ -16,12 +23,14 @@ export function endCall(call: Call, closing: Closing): void {
 }
 
 export function releaseLease(call: Call): void {
-  call.lease?.release();
+  if (call.lease === undefined) return;
+  call.lease.release();
+  call.services.shared?.add({ kind: "release", id: call.id });
 }
 
 function record(call: Call, { outcome, status, deliveredTokens }: Closing, chargeMicroUsd: number): void {
   const { services, arrival, key, plan, model } = call;
-  services.history.add({
+  const row: Activity = {
     requestId: call.id,
     atMs: arrival.arrivedMs,
     accountId: key?.account.id,
@@ -37,7 +46,9 @@ function record(call: Call, { outcome, status, deliveredTokens }: Closing, charg
     chargeMicroUsd,
     durationMs: (services.clock.monotonicUs() - arrival.arrivedUs) / 1_000,
     upstreamError: plan?.kind === "failure" ? historyError(plan.failure, call) : brokenOff(call),
-  });
+  };
+  services.history.add(row);
+  services.shared?.add({ kind: "activity", row });
 }
 
 function inputTokensOf({ plan, usage }: Call): number {

@@ -8,10 +8,15 @@ import { reserve } from "./spending.ts";
 import { countTokens } from "./tokens.ts";
 
 /**
- * Checks a request and starts its generation. Everything between the first check and the lease is synchronous, so that two
- * requests can never both be the last within the limit.
+ * Checks a request and starts its generation. Everything between the first check and the lease is synchronous, and one transaction
+ * of the replicas, so that two requests can never both be the last within the limit.
  */
 export function respond(call: Call): GatewayResponse | Promise<GatewayResponse> {
+  const { shared } = call.services;
+  return shared === undefined ? decide(call) : shared.run(() => decide(call));
+}
+
+function decide(call: Call): GatewayResponse | Promise<GatewayResponse> {
   const { behaviour, endpoint, arrival } = call;
   if (arrival.purpose !== "serve") return respondToUnserved(call);
   const checks = endpoint === "models" ? behaviour.listingChecks : behaviour.inferenceChecks;
@@ -41,13 +46,16 @@ function admit(call: Call, checks: readonly CheckName[]): Header[] {
   if (checks.includes("rate")) {
     const limiter = behaviour.limiterOf(key, call);
     behaviour.countRate(limiter, call);
+    services.shared?.add({ kind: "rate", account: key.account.id, atUs: nowUs });
     headers.push(["X-RateLimit-Limit", String(limiter.limitPerMinute)]);
     headers.push(["X-RateLimit-Remaining", String(limiter.remaining(nowUs))]);
   }
   if (checks.includes("tokens")) headers.push(...countTokens(call));
   if (checks.includes("concurrency")) {
     const lastsMs = call.plan === undefined ? 0 : durationMs(call.plan);
-    call.lease = behaviour.concurrencyOf(key, call).take(nowUs + lastsMs * 1_000);
+    const expectedEndUs = nowUs + lastsMs * 1_000;
+    call.lease = behaviour.concurrencyOf(key, call).take(expectedEndUs);
+    services.shared?.add({ kind: "lease", account: key.account.id, id: call.id, expectedEndUs });
   }
   reserve(call);
   return headers;

@@ -37,6 +37,7 @@ export function reserve(call: Call): void {
   call.reservedMicroUsd = costOf(model, plan.inputTokens, outputTokens);
   key.account.reservedMicroUsd += call.reservedMicroUsd;
   key.spend.reserve(call.reservedMicroUsd);
+  call.services.shared?.add({ kind: "reserve", key: key.id, microUsd: call.reservedMicroUsd });
 }
 
 /** Complete requests cost the estimate, interrupted ones what was delivered, all others nothing. */
@@ -59,9 +60,16 @@ export function settle(call: Call, microUsd: number): void {
   if (key === undefined) return;
   key.account.reservedMicroUsd -= call.reservedMicroUsd;
   key.spend.release(call.reservedMicroUsd);
+  const { shared } = services;
+  if (call.reservedMicroUsd !== 0) shared?.add({ kind: "reserve", key: key.id, microUsd: -call.reservedMicroUsd });
   call.reservedMicroUsd = 0;
   if (microUsd === 0) return;
   const nowUs = services.clock.monotonicUs();
   key.account.balanceMicroUsd -= microUsd;
-  key.spend.charge(microUsd, call.behaviour.capDay(call), nowUs + call.behaviour.settlingLagMs(call) * 1_000, nowUs);
+  const day = call.behaviour.capDay(call);
+  const visibleAtUs = nowUs + call.behaviour.settlingLagMs(call) * 1_000;
+  key.spend.charge(microUsd, day, visibleAtUs, nowUs);
+  shared?.add({ kind: "balance", account: key.account.id, microUsd });
+  shared?.add({ kind: "budget", key: key.id, microUsd });
+  shared?.add({ kind: "cap", key: key.id, microUsd, day, visibleAtUs });
 }

@@ -2,6 +2,7 @@
 export * from "./access/access.ts";
 export * from "./access/limit.ts";
 export * from "./access/models.ts";
+export * from "./access/replicas.ts";
 export * from "./access/token-limit.ts";
 export * from "./errors/error.ts";
 export * from "./errors/wording.ts";

@@ -1,6 +1,6 @@
 import { RequestBudget } from "../../budget/index.ts";
 import { ConfigError, formatCount, formatNumber, UsageError } from "../../core/index.ts";
-import { isLoopback, type Target } from "../../target/index.ts";
+import { addressesOf, isLoopback, type Target } from "../../target/index.ts";
 import { planText, requestsOnly, type SendingPlan, sumOf } from "./plan.ts";
 
 /**
@@ -70,12 +70,13 @@ export function permitLine({ target, plan }: Permit): string {
 
 /** @throws ConfigError if the host is not this machine and the target does not have `authorized: true`. */
 function assertLoadAllowed(target: Target): void {
-  if (!isLoopback(target.baseUrl) && !target.authorized) {
+  const other = addressesOf(target).find((url) => !isLoopback(url));
+  if (other !== undefined && !target.authorized) {
     throw new ConfigError([
       {
         file: target.source,
         path: "authorized",
-        message: `load would go to ${new URL(target.baseUrl).host}, which is not this machine.`,
+        message: `load would go to ${new URL(other).host}, which is not this machine.`,
         hint: "Set `authorized: true` in the target file if you are allowed to load this host.",
       },
     ]);

@@ -44,6 +44,7 @@ export function recordHead({ command, arguments: given, target, seed, startedAt 
     target: {
       name: target.name,
       baseUrl: target.baseUrl,
+      ...(target.addresses && { addresses: [...target.addresses.urls] }),
       source: target.source,
       reading: readingRules(target) as RunRecord["target"]["reading"],
     },
@@ -67,8 +68,9 @@ export function runIdOf(startedAt: Date, seed: number, { baseUrl }: Pick<RunReco
 export function targetQualifiers(target: Target): string[] {
   const gaps = Object.keys(target.skip);
   const contract = describeContract(target);
-  const { dialects } = target;
+  const { dialects, addresses } = target;
   return [
+    ...(addresses === undefined ? [] : [`${addresses.urls.length} addresses`]),
     ...(dialects.length === 1 ? [`${dialects[0]} dialect only`] : []),
     ...(gaps.length === 0 ? [] : [`partial: ${describeGaps(gaps)}`]),
     ...(contract.length === 0 ? [] : [`judged with overrides from contract: ${contract.join(", ")}`]),

@@ -5,7 +5,7 @@ import { InternalError } from "../../core/index.ts";
 import { endpointUrl } from "../../dialects/index.ts";
 import { type PlanFile, planFile } from "../../engines/index.ts";
 import { accountOf, DEFAULT_RETRY, type LoadPlan, planTier, planWorkload, type Workload } from "../../load/index.ts";
-import { type Key, keysOf, type Limits, type Target } from "../../target/index.ts";
+import { assertOneAddress, type Key, keysOf, type Limits, type Target } from "../../target/index.ts";
 
 export interface K6Plan {
   readonly plan: LoadPlan;
@@ -20,6 +20,7 @@ export const KEY_VARIABLES = ["GAUNTLET_KEY", "GAUNTLET_KEY_2"] as const;
 
 /** Converts a workload and a target into what the scripts play. */
 export function planForK6(workload: Workload, target: Target, thorough: boolean, seed: number): K6Plan {
+  assertOneAddress(target, "k6");
   const account = workload.tier === undefined ? undefined : accountOf(workload, target);
   const plan = account === undefined ? planWorkload(workload, target) : planTier(account.limits, target, thorough);
   const keys = account === undefined ? [target.keys.valid] : keysOf(account);

@@ -11,6 +11,7 @@ export interface TargetOptions {
   /** Of the embedded gateway. */
   readonly mutation?: readonly string[];
   readonly variant?: readonly string[];
+  readonly replicas?: number | undefined;
   /** A program reads the verdict, so the target must be explicit. */
   readonly json?: boolean | undefined;
   /** A policy decides: likewise. */
@@ -28,13 +29,14 @@ const EMBEDDED = "embedded";
  * @throws UsageError when no target is given and the verdict could be mistaken for that of a production gateway.
  */
 function chooseTarget(
-  { target, mutation = [], variant = [], json = false, policy }: TargetOptions,
+  { target, mutation = [], variant = [], replicas, json = false, policy }: TargetOptions,
   onProgress: OnProgress,
 ): string {
-  const changed = mutation.length + variant.length > 0;
+  const changed = mutation.length + variant.length > 0 || replicas !== undefined;
   if (target !== undefined) {
     if (!changed || target === EMBEDDED) return target;
-    throw new UsageError(`--mutation and --variant change the embedded gateway, but the target is ${target}`, {
+    const given = replicas === undefined ? "--mutation and --variant change" : "--replicas changes";
+    throw new UsageError(`${given} the embedded gateway, but the target is ${target}`, {
       hint: "Omit them, or pass --target embedded.",
     });
   }
@@ -53,9 +55,11 @@ function chooseTarget(
 }
 
 /** Path of the target file of a command; `undefined` if it has the embedded gateway as its target. */
-export function targetFileOf({ target, mutation = [], variant = [] }: TargetOptions): string | undefined {
+export function targetFileOf({ target, mutation = [], variant = [], replicas }: TargetOptions): string | undefined {
   if (target !== undefined) return target === EMBEDDED ? undefined : target;
-  return mutation.length + variant.length === 0 && existsSync(TARGET_FILE) ? TARGET_FILE : undefined;
+  return mutation.length + variant.length === 0 && replicas === undefined && existsSync(TARGET_FILE)
+    ? TARGET_FILE
+    : undefined;
 }
 
 /** Why the run counts as unattended; `undefined` at a terminal. A cron job has neither a terminal nor `CI`. */
@@ -92,14 +96,16 @@ export async function openTarget(
       });
     return { target, provisioner, async [Symbol.asyncDispose]() {} };
   }
-  const { mutation = [], variant = [] } = options;
+  const { mutation = [], variant = [], replicas } = options;
   const switches = [
     ...mutation.flatMap((name) => ["--mutation", name]),
     ...variant.flatMap((name) => ["--variant", name]),
   ];
+  // Replicas have no providers whose requests could be observed.
+  const form = replicas === undefined ? ["--with-upstream"] : ["--replicas", String(replicas)];
   onProgress({ kind: "step", text: "starting the reference gateway" });
   const embedded = await startEmbedded({
-    command: [process.execPath, mainFile(), "gateway", "--with-upstream", ...switches],
+    command: [process.execPath, mainFile(), "gateway", ...form, ...switches],
     signal,
   });
   // A mutation or a variant makes it a different gateway: the record and the commands that repeat the run include it.
@@ -107,6 +113,7 @@ export async function openTarget(
     target: "embedded",
     ...(mutation.length === 0 ? {} : { mutations: mutation }),
     ...(variant.length === 0 ? {} : { variants: variant }),
+    ...(replicas === undefined ? {} : { replicas }),
   };
   return { ...embedded, target: { ...embedded.target, configuration } };
 }

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { messageOf, sleep, UnreachableError, UsageError } from "../../core/index.ts";
-import { loadTarget, type Provisioner, startEmbedded, type Target } from "../../target/index.ts";
+import { addressesOf, loadTarget, type Provisioner, startEmbedded, type Target } from "../../target/index.ts";
 import { mainFile } from "./open-target.ts";
 
 /** A build under comparison. */
@@ -63,12 +63,16 @@ async function startWithTarget(
 }
 
 async function untilResponding(target: Target, child: ChildProcess, signal: AbortSignal): Promise<void> {
+  for (const url of addressesOf(target)) await untilAddressResponds(url, child, signal);
+}
+
+async function untilAddressResponds(url: string, child: ChildProcess, signal: AbortSignal): Promise<void> {
   const until = performance.now() + START_MS;
   while (performance.now() < until) {
     if (child.exitCode !== null)
       throw new UnreachableError(`the build ended with exit code ${child.exitCode} before it responded`);
     try {
-      const { body } = await fetch(target.baseUrl, { redirect: "manual", signal: AbortSignal.timeout(2_000) });
+      const { body } = await fetch(url, { redirect: "manual", signal: AbortSignal.timeout(2_000) });
       await body?.cancel();
       return;
     } catch {
@@ -76,7 +80,7 @@ async function untilResponding(target: Target, child: ChildProcess, signal: Abor
     }
     if (!(await sleep(POLL_MS, signal))) return;
   }
-  throw new UnreachableError(`the build did not respond at ${target.baseUrl} within ${START_MS / 1_000} s`);
+  throw new UnreachableError(`the build did not respond at ${url} within ${START_MS / 1_000} s`);
 }
 
 async function stop(child: ChildProcess): Promise<void> {

@@ -1,6 +1,7 @@
 import type { RequestSpec, Response, Traffic } from "../../checks/index.ts";
 import { ConfigError, isObject, member, UnreachableError, unreachableError } from "../../core/index.ts";
 import { likeliestFirst, listEntries } from "../../dialects/index.ts";
+import { addressesOf } from "../../target/index.ts";
 import { type Advice, listAdvice, modelAdvice } from "./advice.ts";
 import { describeResponse } from "./gateway-message.ts";
 import { assertKeyAccepted, rejectedKeyAdvice } from "./wrong-key.ts";
@@ -17,6 +18,7 @@ export async function prepare(traffic: Traffic, advise?: (advice: Advice) => voi
   const { target } = traffic;
   const list = await listModels(traffic);
   await assertIsGateway(traffic, list);
+  await assertOthersRespond(traffic);
   await assertKeyAccepted(traffic);
   const dropped = await traffic.fixtures.dropRejectedKeys();
   if (advise !== undefined) {
@@ -38,6 +40,7 @@ async function assertIsGateway(traffic: Traffic, list: Response): Promise<void> 
   for (const endpoint of target.dialects) {
     const isNamed = target.models[endpoint].plain !== undefined;
     const request: RequestSpec = {
+      address: target.baseUrl,
       intent: "either",
       repeats: false,
       maxTokens: 8,
@@ -59,6 +62,25 @@ async function assertIsGateway(traffic: Traffic, list: Response): Promise<void> 
   if (isDown) throw new UnreachableError(`${target.baseUrl} is not up: ${what}`, { hint });
   const message = `${target.baseUrl} does not look like a model gateway: ${what}`;
   throw new ConfigError([{ file: target.source, path: "baseUrl", message, hint }]);
+}
+
+/**
+ * Makes sure that the further addresses of the target respond like a gateway, too.
+ *
+ * @throws UnreachableError when no HTTP response arrives from one of them.
+ * @throws ConfigError if one is not a gateway.
+ */
+async function assertOthersRespond(traffic: Traffic): Promise<void> {
+  for (const [index, address] of addressesOf(traffic.target).entries()) {
+    if (index === 0) continue;
+    const list = await requestModelList(traffic, address);
+    if (list.status === undefined && !isMalformed(list)) throw unreachable(address, list);
+    if (isOfGateway(list)) continue;
+    const message = `${address} does not look like a model gateway: ${shown(list).replace(/\p{Cc}+/gu, " ")}`;
+    throw new ConfigError([
+      { file: traffic.target.source, path: `addresses.${index}`, message, hint: "Check this address." },
+    ]);
+  }
 }
 
 const PATHS = { models: "models", chat: "chat/completions", messages: "messages" } as const;
@@ -90,9 +112,9 @@ function isOfGateway(response: Response): boolean {
   );
 }
 
-/** Requests the model list. */
-export function requestModelList(traffic: Traffic): Promise<Response> {
-  return traffic.send({ endpoint: "models" }, { endpoint: "models", mode: "non-streaming" });
+/** Requests the model list. @param address default: the base URL. */
+export function requestModelList(traffic: Traffic, address = traffic.target.baseUrl): Promise<Response> {
+  return traffic.send({ endpoint: "models", address }, { endpoint: "models", mode: "non-streaming" });
 }
 
 /**

@@ -128,11 +128,14 @@ function resolveTarget(file: TargetFile, written: unknown, source: string, refer
     second: second === undefined ? undefined : references.key(`${path.join(".")}.second`, second, [...path, "second"]),
     limits: limitsOf(limits),
   });
+  // The schema requires one of them.
+  const baseUrl = file.baseUrl ?? file.addresses?.[0] ?? "";
   const compat = file.compat === "none" ? { chat: "none" as const, messages: "none" as const } : file.compat;
   return {
-    name: file.name ?? new URL(file.baseUrl).host,
+    name: file.name ?? new URL(baseUrl).host,
     source,
-    baseUrl: file.baseUrl,
+    baseUrl,
+    addresses: file.addresses && { urls: file.addresses, choice: file.addressChoice ?? "round-robin" },
     headers: {
       reason: file.headers?.reason ?? "X-Service-Error-Code",
       action: file.headers?.action ?? "X-Service-Action",
@@ -160,7 +163,7 @@ function resolveTarget(file: TargetFile, written: unknown, source: string, refer
     },
     compat: { chat: compat?.chat ?? "openai", messages: compat?.messages ?? "anthropic" },
     requirementSet: file.requirementSet,
-    budget: { ...defaultBudget(file.baseUrl), ...definedOf(file.budget) },
+    budget: { ...defaultBudget(file.addresses ?? [baseUrl]), ...definedOf(file.budget) },
     authorized: file.authorized ?? false,
     disturb: Object.fromEntries(
       Object.entries(file.disturb ?? {}).map(([name, written]) => [name, resolveAction(written, source)]),
@@ -180,8 +183,8 @@ const BUDGETS = {
   loopback: { requests: 1_000_000, outputTokens: 200_000_000 },
 } as const;
 
-export function defaultBudget(baseUrl: string): Target["budget"] {
-  return isLoopback(baseUrl) ? BUDGETS.loopback : BUDGETS.others;
+export function defaultBudget(urls: readonly string[]): Target["budget"] {
+  return urls.every(isLoopback) ? BUDGETS.loopback : BUDGETS.others;
 }
 
 function definedOf(budget: TargetFile["budget"] = {}): Partial<Target["budget"]> {

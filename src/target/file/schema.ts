@@ -151,10 +151,56 @@ const compat = z.union([
 
 const headerMap = z.record(headerName, z.string());
 
+interface WrittenAddresses {
+  readonly baseUrl?: string | undefined;
+  readonly addresses?: readonly string[] | undefined;
+  readonly addressChoice?: string | undefined;
+}
+
+/** What is wrong with the addresses of a file together, with the path. */
+function addressesProblems({ baseUrl, addresses, addressChoice }: WrittenAddresses): [PropertyKey[], string][] {
+  if (addresses === undefined) {
+    return [
+      ...(baseUrl === undefined ? [[["baseUrl"], "is missing; expected string"] as [PropertyKey[], string]] : []),
+      ...(addressChoice === undefined
+        ? []
+        : [[["addressChoice"], "applies to several addresses: list them under addresses"] as [PropertyKey[], string]]),
+    ];
+  }
+  const same = addresses.findIndex((url, index) => addresses.map(trimmed).indexOf(trimmed(url)) < index);
+  return [
+    ...(addresses.length < 2
+      ? [[["addresses"], "must have at least two addresses; a single one is a baseUrl"] as [PropertyKey[], string]]
+      : []),
+    ...(baseUrl === undefined
+      ? []
+      : [
+          [["baseUrl"], "must be omitted: addresses replaces it, and its first entry is the base URL"] as [
+            PropertyKey[],
+            string,
+          ],
+        ]),
+    ...(same === -1 ? [] : [[["addresses", same], "is listed before"] as [PropertyKey[], string]]),
+  ];
+}
+
+const trimmed = (url: string): string => url.replace(/\/+$/, "").toLowerCase();
+
 export const targetSchema = z
   .strictObject({
     name: optional(text, "Name of the gateway in reports; default: the host of baseUrl."),
-    baseUrl: httpAddress.meta({ description: "Base URL with its version segment, e.g. https://gw.example.test/v1" }),
+    baseUrl: optional(
+      httpAddress,
+      "Base URL with its version segment, e.g. https://gw.example.test/v1. Required unless addresses is given.",
+    ),
+    addresses: optional(
+      z.array(httpAddress).meta({ minItems: 2 }),
+      "Base URLs of one service that has several, such as the replicas of a gateway, instead of baseUrl. Every request goes to one of them.",
+    ),
+    addressChoice: optional(
+      z.enum(["round-robin", "random"]),
+      "How a request's address is chosen from addresses; default round-robin.",
+    ),
     headers: optional(
       z.strictObject({
         reason: optional(headerName, "Header with the named reason of a denial; default X-Service-Error-Code."),
@@ -277,7 +323,14 @@ export const targetSchema = z
       "How long a response may take.",
     ),
   })
-  .meta({ title: "Gauntlet target", description: "A gateway to be judged, and what may be used for it." });
+  .superRefine((file, context) => {
+    for (const [path, message] of addressesProblems(file)) context.addIssue({ code: "custom", path, message });
+  })
+  .meta({
+    title: "Gauntlet target",
+    description: "A gateway to be judged, and what may be used for it.",
+    oneOf: [{ required: ["baseUrl"] }, { required: ["addresses"] }],
+  });
 
 export type TargetFile = z.infer<typeof targetSchema>;
 

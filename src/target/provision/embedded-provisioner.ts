@@ -44,6 +44,29 @@ export function embeddedProvisioner(admin: Admin, valid: Key): Provisioner {
         },
       };
     },
+    async managed(balanceMicroUsd) {
+      const { id: account } = await call(admin, "POST", "/accounts", {
+        name: "managed",
+        limits: MANAGED,
+        balanceMicroUsd,
+      });
+      const ids = new Map<string, string>();
+      const change = (key: Key, terms: object) => call(admin, "PATCH", `/keys/${ids.get(key.name) ?? ""}`, terms);
+      return {
+        async createKey(terms = {}) {
+          const { key, id } = await call(admin, "POST", "/keys", { account, ...terms });
+          const one = new Key(`made.managed.${++made}`, String(key));
+          ids.set(one.name, String(id));
+          return one;
+        },
+        async raise(key) {
+          await change(key, { capMicroUsd: null });
+        },
+        async revoke(key) {
+          await change(key, { revoked: true });
+        },
+      };
+    },
     async shiftClock(ms) {
       await call(admin, "POST", "/clock", { shiftWallMs: ms });
     },
@@ -59,6 +82,8 @@ const SMALL_MICRO_USD = 4_600;
 const TIERS = Object.entries(TIER_LIMITS) as [Tier, Limits][];
 /** Used up by a few requests. */
 const SMALL: Limits = { rpm: 8, inFlight: 2 };
+/** Not reached by checks of keys. */
+const MANAGED: Limits = { rpm: 6_000, inFlight: 64 };
 /** Enough for any load. */
 const AMPLE_MICRO_USD = 1_000_000_000;
 

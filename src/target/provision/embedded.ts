@@ -12,6 +12,8 @@ import type { Provisioner } from "./provisioner.ts";
 /** The ready line of the gateway. */
 export interface ReadyLine {
   readonly baseUrl: string;
+  /** Of all replicas, if it has several. */
+  readonly addresses?: readonly string[];
   readonly adminUrl: string;
   readonly adminToken: string;
   readonly keys: Readonly<Partial<Record<KeyName, string>>> & { readonly valid: string };
@@ -87,6 +89,7 @@ export function describeEmbedded(ready: ReadyLine): { readonly target: Target; r
     name: "embedded reference gateway",
     source: "embedded",
     baseUrl: ready.baseUrl,
+    addresses: ready.addresses && { urls: ready.addresses, choice: "round-robin" },
     headers: {
       reason: "X-Service-Error-Code",
       action: "X-Service-Action",
@@ -112,7 +115,7 @@ export function describeEmbedded(ready: ReadyLine): { readonly target: Target; r
     skip: {},
     compat: { chat: "openai", messages: "anthropic" },
     requirementSet: undefined,
-    budget: defaultBudget(ready.baseUrl),
+    budget: defaultBudget([ready.baseUrl]),
     disturb: {},
     authorized: false,
     http: "offered",

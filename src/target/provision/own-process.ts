@@ -25,12 +25,14 @@ interface OwnProcessOptions {
   /** A text field of its ready line. */
   readonly readyField: string;
   readonly signal?: AbortSignal | undefined;
+  /** Longest wait for a clean exit before the process is killed, ms; default 5,000. */
+  readonly stopMs?: number;
 }
 
 /** Starts a command of this program that prints a line of JSON when it is ready, and ends with this process. */
 export async function startOwnProcess(
   [program, ...args]: readonly [string, ...string[]],
-  { what, readyField, signal }: OwnProcessOptions,
+  { what, readyField, signal, stopMs = STOP_MS }: OwnProcessOptions,
 ): Promise<OwnProcess> {
   // The channel carries no data: the process ends when it closes, even if this process is killed.
   const child = spawn(program, args, {
@@ -48,7 +50,7 @@ export async function startOwnProcess(
   const stop = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     child.kill("SIGTERM");
-    const hard = setTimeout(() => child.kill("SIGKILL"), STOP_MS);
+    const hard = setTimeout(() => child.kill("SIGKILL"), stopMs);
     await exited;
     clearTimeout(hard);
   };

@@ -10,6 +10,15 @@ export interface Upgradable {
   upgrade(): Promise<void>;
 }
 
+/** An account that the harness may change while the gateway runs. */
+export interface ManagedAccount {
+  /** @param terms daily cap, micro-dollars; default: none. */
+  createKey(terms?: { readonly capMicroUsd?: number }): Promise<Key>;
+  /** Removes the daily cap of a key that was created here. */
+  raise(key: Key): Promise<void>;
+  revoke(key: Key): Promise<void>;
+}
+
 /** Creates states on demand: an operator's hook, or the embedded gateway. */
 export interface Provisioner {
   /** The attestation of keys that it created. */
@@ -31,6 +40,8 @@ export interface Provisioner {
   readonly loadAccounts?: () => Promise<Target["tiers"]>;
   /** A new account with small limits, and a way to raise them while the gateway runs. */
   readonly upgradable?: () => Promise<Upgradable>;
+  /** A new account with a balance in micro-dollars, whose keys can be changed. */
+  readonly managed?: (balanceMicroUsd: number) => Promise<ManagedAccount>;
   /** Shifts the gateway's wall clock by this many ms, if supported. */
   readonly shiftClock?: (ms: number) => Promise<void>;
   /** The gateway's wall clock, Unix epoch ms, if it can be read. */

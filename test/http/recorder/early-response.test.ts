@@ -92,7 +92,14 @@ describe("a response that arrives before the request is read", () => {
     await using sender = new Sender({ url: server.origin, maxConnections: 4, deadlineMs: 10_000 });
     const body = "x".repeat(12_000_000);
     const bytes = Buffer.from(`POST /v1/x HTTP/1.1\r\nhost: x\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
-    const prepared = { dialect: "chat", stream: false, bytes, key: "valid", capture: false } as const;
+    const prepared = {
+      url: "http://127.0.0.1:1/v1/chat/completions",
+      dialect: "chat",
+      stream: false,
+      bytes,
+      key: "valid",
+      capture: false,
+    } as const;
     const seen = await inRounds(async () => {
       const { status, ending } = await new Promise<LoadExchange>((resolve) => {
         sender.send(prepared, 0, resolve);

@@ -212,6 +212,7 @@ test.each([
   ["<html></html>", "JSON without a reply"],
 ])("a request for the model list takes a list: %s", (body, defect) => {
   const prepared = {
+    url: "http://127.0.0.1:1/v1/chat/completions",
     dialect: "chat",
     stream: false,
     bytes: Buffer.alloc(0),

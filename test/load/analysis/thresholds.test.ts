@@ -70,7 +70,14 @@ describe("evaluations of a running load", () => {
   }
 
   function admit(tally: Tally, atUs: number): void {
-    const prepared = { dialect: "chat", stream: false, bytes: Buffer.alloc(0), key: "valid", capture: false } as const;
+    const prepared = {
+      url: "http://127.0.0.1:1/v1/chat/completions",
+      dialect: "chat",
+      stream: false,
+      bytes: Buffer.alloc(0),
+      key: "valid",
+      capture: false,
+    } as const;
     tally.offered(atUs);
     tally.sent(atUs, atUs, 1);
     tally.ended(Object.assign(new LoadExchange(prepared, atUs, 0), { sentUs: atUs, endUs: atUs + 1_000 }), "admitted");

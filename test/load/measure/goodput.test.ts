@@ -61,7 +61,18 @@ describe("goodput of one request", () => {
   const us = { dueUs: 1_000, sentUs: 2_000, firstTokenUs: 52_000, lastTokenUs: 152_000, endUs: 201_000 };
   const exchange = (stream: boolean, marks: object = {}) =>
     Object.assign(
-      new LoadExchange({ dialect: "chat", stream, bytes: Buffer.alloc(0), key: "k", capture: false }, 1_000, 0),
+      new LoadExchange(
+        {
+          url: "http://127.0.0.1:1/v1/chat/completions",
+          dialect: "chat",
+          stream,
+          bytes: Buffer.alloc(0),
+          key: "k",
+          capture: false,
+        },
+        1_000,
+        0,
+      ),
       us,
       { longestGapUs: 90_000 },
       marks,

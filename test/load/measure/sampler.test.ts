@@ -8,11 +8,18 @@ const REQUEST = Buffer.from("POST /v1/chat/completions HTTP/1.1\r\nHost: gw\r\nC
 async function sampled(requests: number): Promise<readonly Sample[]> {
   const samples: Sample[] = [];
   const sampler = new Sampler({
-    ...{ baseUrl: "http://127.0.0.1:1/v1", redactor: new Redactor([]), originUs: 0, originMs: 0 },
+    ...{ redactor: new Redactor([]), originUs: 0, originMs: 0 },
     ...{ prefix: "s", account: "main", onSample: (sample: Sample) => samples.push(sample) },
   });
   for (let index = 0; index < requests; index++) {
-    const prepared = { dialect: "chat", stream: false, bytes: REQUEST, key: "key.valid", capture: true } as const;
+    const prepared = {
+      url: "http://127.0.0.1:1/v1/chat/completions",
+      dialect: "chat",
+      stream: false,
+      bytes: REQUEST,
+      key: "key.valid",
+      capture: true,
+    } as const;
     const exchange = new LoadExchange(prepared, index, 1_024);
     exchange.status = 200;
     exchange.head = "HTTP/1.1 200 OK\r\n";

@@ -4,6 +4,7 @@ import { Tally } from "../../../src/load/measure/tally.ts";
 import { readHeatColumn } from "../../../src/metrics/index.ts";
 
 const REQUEST: PreparedRequest = {
+  url: "http://127.0.0.1:1/v1/chat/completions",
   dialect: "chat",
   stream: false,
   bytes: Buffer.alloc(0),

@@ -43,6 +43,7 @@ async function clientsAgainst(
   });
   const body = '{"model":"m","messages":[]}';
   const prepared: PreparedRequest = {
+    url: "http://127.0.0.1:1/v1/chat/completions",
     dialect: "chat",
     stream: options.stream ?? false,
     key: "valid",

@@ -116,6 +116,26 @@ describe("an error has location, path and advice", () => {
       { path: "baseUrl", message: "is missing; expected string." },
     ],
     [
+      "one address in a list",
+      "addresses: [http://h/v1]\nkeys: { valid: env:GW_KEY }\n",
+      { line: 1, path: "addresses", message: expect.stringContaining("at least two addresses") },
+    ],
+    [
+      "an address that is listed twice",
+      "addresses: [http://h/v1, http://i/v1, http://H/v1/]\nkeys: { valid: env:GW_KEY }\n",
+      { line: 1, path: "addresses.2", message: "is listed before." },
+    ],
+    [
+      "a base address in addition to addresses",
+      minimal("addresses: [http://h/v1, http://i/v1]\n"),
+      { line: 1, path: "baseUrl", message: expect.stringContaining("must be omitted") },
+    ],
+    [
+      "a choice without addresses",
+      minimal("addressChoice: random\n"),
+      { line: 4, path: "addressChoice", message: expect.stringContaining("list them under addresses") },
+    ],
+    [
       "an invalid base address",
       minimal("").replace("http://127.0.0.1:1/v1", "gw.example"),
       { line: 1, path: "baseUrl" },

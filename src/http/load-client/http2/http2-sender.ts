@@ -18,7 +18,6 @@ export class Http2Sender extends CarrierSender<Http2Stream> {
   /** Requests that wait for a connection, and the connection that they wait for. */
   #waiting: (() => void)[] = [];
   #connecting: Promise<void> | undefined;
-  #ordinal = 0;
 
   /** @param socket a connection that has just negotiated HTTP/2, used first. */
   constructor(options: SenderOptions, socket?: Socket) {
@@ -125,7 +124,7 @@ export class Http2Sender extends CarrierSender<Http2Stream> {
   }
 
   async #connect(): Promise<void> {
-    const connection = new Http2Connection(++this.#ordinal, (gone) => this.#connections.delete(gone));
+    const connection = new Http2Connection(++this.numbered.connections, (gone) => this.#connections.delete(gone));
     const socket = this.#socket;
     this.#socket = undefined;
     const failure = await connection.open(this.url, socket);

@@ -58,5 +58,5 @@ function listingRequest(target: Target, key: Key): PreparedRequest {
   ];
   const head = headers.map(([name, value]) => `${name}: ${value}\r\n`).join("");
   const bytes = Buffer.from(`GET ${url.pathname}${url.search} HTTP/1.1\r\n${head}\r\n`, "utf8");
-  return { dialect: "chat", stream: false, bytes, key: key.name, capture: false, isListing: true };
+  return { url: url.href, dialect: "chat", stream: false, bytes, key: key.name, capture: false, isListing: true };
 }

@@ -1,0 +1,26 @@
+import type { SharedEvent } from "../shared/shared-event.ts";
+import type { When } from "./when.ts";
+import { type Apply, wrap } from "./wrap.ts";
+
+/** Any but the first replica. Without replicas, none. */
+export const otherReplica: When = ({ services }) => (services.shared?.replica ?? 1) > 1;
+
+/** Another replica has at least `count` requests in flight. */
+export const busyElsewhere =
+  (count = 1): When =>
+  ({ services }) =>
+    (services.shared?.inFlightElsewhere ?? 0) >= count;
+
+/**
+ * Replicas learn of these events late, or never.
+ *
+ * @param afterMs `undefined`: never.
+ */
+export function learnsLate(about: (event: SharedEvent) => boolean, afterMs?: number): Apply {
+  return wrap("learnsAfterMs", (next) => (event, replica) => (about(event) ? afterMs : next(event, replica)));
+}
+
+/** Each replica has a count of its own of these events. */
+export function countsOwn(...kinds: readonly SharedEvent["kind"][]): Apply {
+  return learnsLate(({ kind }) => kinds.includes(kind));
+}
