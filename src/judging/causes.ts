@@ -125,6 +125,7 @@ function typical(symptoms: readonly Symptom[]): Finding {
           : 2,
       Number(!expectsSuccess(finding) && finding.pointer !== "ending" && !isAboutPath(finding)),
       Number(finding.weight !== "fail"),
+      Number(finding.weight === "warn" && !expectsReply(finding)),
       Number(repeatsAnother(finding)),
       layerOf(requirement),
       // Which limit is exceeded says more than whose limit it is.
@@ -198,7 +199,10 @@ function isAboutPath({ response: { status = 0, reason, ending } = {} }: Finding)
 }
 
 const expectsSuccess = ({ pointer, expected }: Finding): boolean =>
-  expected?.kind === "reply" || (pointer === "status" && expected?.kind === "status" && expected.range === "2xx");
+  pointer === "status" && expected?.kind === "status" && expected.range === "2xx";
+
+/** Whether a valid request was not served, whatever the requirement says about it. */
+const expectsReply = (finding: Finding): boolean => expectsSuccess(finding) || finding.expected?.kind === "reply";
 
 /**
  * Whether another requirement says more: always for STREAM-2 (a stream is denied like any other request), and for BASE-3 if
