@@ -16,6 +16,7 @@ export {
   out,
   PORTS,
   policy,
+  REPLICAS,
   replicas,
   SEEDS,
   seed,

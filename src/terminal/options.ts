@@ -16,6 +16,8 @@ export const target = text(
 export const out = text("folder for this run; default: gauntlet-runs/<time>-<target>");
 export const json = flag("print exactly one JSON document to stdout");
 export const SEEDS: Range = { min: 0, max: 2 ** 31 - 1 };
+/** Processes of the reference gateway that share their state. */
+export const REPLICAS: Range = { min: 2, max: 16 };
 export const PORTS: Range = { min: 0, max: 65_535 };
 export const LENGTHS_S: Range = { min: 0.1, max: 3_600, fractions: true };
 export const seed = number("seed of everything random; default: from the clock", SEEDS);

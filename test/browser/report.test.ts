@@ -252,12 +252,12 @@ describe("what there is nothing to say about", () => {
   const LOAD_ONLY = loadRun("growth");
   const QUIET = loadRun("growth", { retryAfter: null });
   const UNBEGUN = loadRun("growth", { phases: [] });
-  const ALL = ["Under load", "Retry-After", "Latency"];
+  const ALL = ["Latency", "Under load", "Retry-After"];
 
   test.each<[what: string, record: RunRecord, shown: readonly string[]]>([
     ["a run of checks", recordOf([result("auth.good", "pass")]), []],
     ["a load run", recordOf([], { command: "load", load: { runs: [LOAD_ONLY] } }), ALL],
-    ["a load run without waits", recordOf([], { command: "load", load: { runs: [QUIET] } }), ["Under load", "Latency"]],
+    ["a load run without waits", recordOf([], { command: "load", load: { runs: [QUIET] } }), ["Latency", "Under load"]],
     ["a load run that never began", recordOf([], { command: "load", load: { runs: [UNBEGUN] }, complete: false }), []],
   ])("%s has no empty section, and no link to one", async (_what, record, shown) => {
     await visited(record, async (page) => {

@@ -187,7 +187,9 @@ describe("doctor", () => {
     const [runnable = 0, all, skipped = 0] = counts.exec(of("can run").text)?.slice(1).map(Number) ?? [];
     expect(runnable + skipped + Number.parseInt(of("cannot run").text, 10)).toBe(all);
     // `conform` does not select these suites without their sections.
-    expect(of("not selected").text).toContain("upstream (needs `upstream:`), token-limits (needs `tokenLimits:`)");
+    expect(of("not selected").text).toContain(
+      "upstream (needs `upstream:`), replicas (needs `addresses:`), token-limits (needs `tokenLimits:`)",
+    );
     expect(of("cannot run").next).toContain("empty: env:GW_EMPTY");
     expect(exitCode).toBe(4);
     expect(code).toBe(4);

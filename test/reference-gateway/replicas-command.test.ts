@@ -75,7 +75,7 @@ describe("gauntlet gateway --replicas", () => {
   });
 
   test.each<[what: string, args: readonly string[], problem: string]>([
-    ["one replica too few", ["--replicas", "0"], "replicas: a whole number from 2 to 16 is expected, not 0"],
+    ["one replica too few", ["--replicas", "0"], '--replicas takes a whole number from 2 to 16, not "0"'],
     ["a data file", ["--replicas", "2", "--data", "x.db"], "data: not with --replicas"],
     ["providers", ["--replicas", "2", "--with-upstream"], "with-upstream: not with --replicas"],
     ["an unknown mutation", ["--replicas", "2", "--mutation", "no.such"], 'no mutation named "no.such"'],

@@ -1,5 +1,5 @@
 import { EXIT } from "../../core/index.ts";
-import { defineCommand, flag, many, PORTS, SEEDS, untilStopped, within } from "../../terminal/index.ts";
+import { defineCommand, flag, many, PORTS, REPLICAS, SEEDS, untilStopped, within } from "../../terminal/index.ts";
 
 const UP_TO_A_DAY_MS = { min: 0, max: 24 * 3_600_000, fractions: true };
 
@@ -64,7 +64,7 @@ export const gatewayCommand = defineCommand({
       data: { type: "string", describe: "SQLite file that keeps accounts, keys and history; default: memory only" },
       replicas: {
         type: "number",
-        ...within({ min: 1, max: 64 }),
+        ...within(REPLICAS),
         describe:
           "start this many processes that share accounts, counters and history; with --port, on the ports from there",
       },

@@ -20,7 +20,6 @@ const REJECTED: Partial<Record<keyof ServeOptions, string>> = {
   "with-upstream": "start `gauntlet upstream`, and name its address with --upstream",
 };
 
-const MAX_REPLICAS = 16;
 /** Beyond the time for requests in flight, ms. */
 const STOP_MARGIN_MS = 3_000;
 const DEFAULT_DRAIN_MS = 2_000;
@@ -29,11 +28,9 @@ const DEFAULT_DRAIN_MS = 2_000;
  * Starts several processes of the reference gateway that share accounts, counters and history through one file. A replica that ends
  * is not started again: `--shared` starts one that takes over.
  *
- * @throws UsageError when an option is invalid or cannot be combined with replicas, or a port is taken.
+ * @throws UsageError when an option cannot be combined with replicas, or a port is taken.
  */
 export async function startReplicas(options: ServeOptions, count: number): Promise<Gateway> {
-  if (!Number.isInteger(count) || count < 2 || count > MAX_REPLICAS)
-    throw new UsageError(`replicas: a whole number from 2 to ${MAX_REPLICAS} is expected, not ${count}`);
   for (const [name, why] of Object.entries(REJECTED)) {
     const given = options[name as keyof ServeOptions];
     if (given !== undefined && given !== false) throw new UsageError(`${name}: not with --replicas: ${why}`);

@@ -1,3 +1,4 @@
+// real-time: a load that is judged twice on a machine that must not be busy
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
