@@ -62,7 +62,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
     imports: ["core", "judging", "metrics", "record", "reports/text", "requirements"],
   },
   load: {
-    holds: "schedules, senders, measurement, tier phases, capacity, sizing",
+    holds: "schedules, senders, events, measurement, tier phases, capacity, sizing",
     imports: [
       "budget",
       "core",

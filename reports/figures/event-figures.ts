@@ -1,5 +1,6 @@
 import { formatCount, formatNumber } from "../../src/core/index.ts";
 import type { EventExecution, EventFigures, LoadEvent } from "../../src/record/index.ts";
+import { describeKinds } from "../text/index.ts";
 
 /** `run ./restart.sh: exit code 0 after 2.1 s; undone at 30.0 s by run ./start.sh: exit code 0`. */
 export function executionText({ execution, undo }: LoadEvent): string {
@@ -28,16 +29,9 @@ export function figureTexts({ figures }: LoadEvent): string[] {
   ];
 }
 
-/** Maximum number of kinds that a line lists. */
-const MAX_KINDS = 6;
-
 function kindsText({ kinds }: EventFigures): string {
   const others = kinds.filter(({ outcome }) => outcome !== "served");
-  if (others.length === 0) return "";
-  const shown = others
-    .slice(0, MAX_KINDS)
-    .map(({ what, count, stream }) => `${count} ${what}${stream ? " (streams)" : ""}`);
-  return ` (${shown.join(", ")}${others.length > MAX_KINDS ? ", …" : ""})`;
+  return others.length === 0 ? "" : ` (${describeKinds(others)})`;
 }
 
 function recoveryText({ before, recoveredS, observedS }: EventFigures): string {

@@ -7,6 +7,7 @@ export {
   groupDrift,
 } from "./comparison.ts";
 export { describeBroken, describeOpen, describePass, describeSilence } from "./conclusion.ts";
+export { describeKinds } from "./event-kinds.ts";
 export { describeExitCode } from "./exit-code.ts";
 export {
   describeExpected,

@@ -1,4 +1,4 @@
-import { formatNumber, formatRounded, wilson } from "../core/index.ts";
+import { countToDecide, formatNumber, formatRounded } from "../core/index.ts";
 import { finding } from "../judging/index.ts";
 import type { Finding, LoadRun } from "../record/index.ts";
 import { type Figure, figureOf, isMet, type NoFigure } from "./figure.ts";
@@ -63,25 +63,12 @@ function seriesText(labels: Figure["labels"]): string {
   return named.length === 0 ? "" : ` in ${named.join(", ")}`;
 }
 
-/** Beyond this, nobody waits for a decision. */
-const MAX_REQUESTS = 1e9;
-
-/** How many requests would decide a share if it stays as observed, rounded up to two digits. */
+/** How many requests would decide a share. */
 function moreRequests({ value, samples }: Figure, bound: number): string {
-  const isOpen = (of: number) => {
-    const { low, high } = wilson({ count: value * of, of }, 0.95);
-    return low <= bound && bound <= high;
-  };
-  let [open, decided] = [samples, samples * 2];
-  while (decided < MAX_REQUESTS && isOpen(decided)) [open, decided] = [decided, decided * 2];
-  if (decided >= MAX_REQUESTS) return ", but the share is too close to the bound for any practical number";
-  while (decided - open > 1) {
-    const middle = Math.floor((open + decided) / 2);
-    if (isOpen(middle)) open = middle;
-    else decided = middle;
-  }
-  const unit = 10 ** Math.max(0, Math.floor(Math.log10(decided)) - 1);
-  return `: about ${formatNumber(Math.ceil(decided / unit) * unit)} would decide it if the share stays the same, instead of ${formatNumber(samples)}`;
+  const needed = countToDecide(value, bound, { from: samples, confidence: 0.95 });
+  return Number.isFinite(needed)
+    ? `: about ${formatNumber(needed)} would decide it if the share stays the same, instead of ${formatNumber(samples)}`
+    : ", but the share is too close to the bound for any practical number";
 }
 
 /** A bound with the unit of its metric. */

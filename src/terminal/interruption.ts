@@ -71,14 +71,14 @@ const KILL_MS = 2_500;
 /** Kills the process from another thread, which is the only way while the event loop is blocked. */
 const KILLER = `
 const { parentPort, workerData } = require("node:worker_threads");
-const kill = () => {
-  try { require("node:fs").writeSync(2, workerData.text); } catch {}
+const kill = (text) => {
+  try { require("node:fs").writeSync(2, text); } catch {}
   process.kill(process.pid, "SIGKILL");
 };
-let timer = setTimeout(kill, workerData.afterMs);
-parentPort.on("message", (afterMs) => {
+let timer = setTimeout(kill, workerData.afterMs, workerData.text);
+parentPort.on("message", ({ afterMs, text }) => {
   clearTimeout(timer);
-  timer = setTimeout(kill, afterMs);
+  timer = setTimeout(kill, afterMs, text);
 });
 `;
 
@@ -116,7 +116,7 @@ class EndDeadline {
     const spentMs = performance.now() - this.#atMs;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#exit(EXIT_MS + byMs), EXIT_MS + byMs - spentMs).unref();
-    this.#killer?.postMessage(KILL_MS + byMs - spentMs);
+    this.#killer?.postMessage({ afterMs: KILL_MS + byMs - spentMs, text: this.#texts(KILL_MS + byMs).text });
   }
 
   #texts(afterMs: number) {

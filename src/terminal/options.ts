@@ -24,10 +24,7 @@ export const seed = number("seed of everything random; default: from the clock",
 export const only = many("check, check instance or requirement to run; may be repeated");
 export const mutation = many("with the embedded gateway: turn on a mutation; may be repeated");
 export const variant = many("with the embedded gateway: turn on a variant; may be repeated");
-export const replicas = number("with the embedded gateway: start this many processes that share their state", {
-  min: 1,
-  max: 64,
-});
+export const replicas = number("with the embedded gateway: start this many processes that share their state", REPLICAS);
 export const waivers = text("waiver file: known failures that are accepted until a date");
 export const repeat = {
   ...number("number of times to run every check; a check whose verdict changes is flaky"),

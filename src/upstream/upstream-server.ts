@@ -53,8 +53,8 @@ export class UpstreamServer {
   }
 
   #disturbed(behaviour: Behaviour): Behaviour {
-    const { changed, untilMs } = this.#disturbance ?? { changed: {}, untilMs: 0 };
-    return sinceStartMs() < untilMs ? { ...behaviour, ...changed } : behaviour;
+    if (this.#disturbance === undefined || sinceStartMs() >= this.#disturbance.untilMs) return behaviour;
+    return { ...behaviour, ...this.#disturbance.changed };
   }
 
   /** Closes every connection, even busy ones. */

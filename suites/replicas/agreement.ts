@@ -1,8 +1,9 @@
 import { type Check, defineCheck, type Response, type Session } from "../../src/checks/index.ts";
 import { median } from "../../src/core/index.ts";
 import { listEntries } from "../../src/dialects/index.ts";
-import { atMost, that } from "../../src/judging/index.ts";
+import { aReply, atMost, that } from "../../src/judging/index.ts";
 import { addressesOf } from "../../src/target/index.ts";
+import { isServed } from "../limits/denials.ts";
 import { longStream } from "../limits/send.ts";
 
 const modelsAgree = defineCheck({
@@ -41,7 +42,8 @@ const modelsAgree = defineCheck({
 });
 
 function idsOf(list: Response): ReadonlySet<string> {
-  return new Set(listEntries(list.json).map((entry) => String((entry as { id?: unknown } | null)?.id)));
+  const ids = listEntries(list.json).map((entry) => (entry as { id?: unknown } | null)?.id);
+  return new Set(ids.filter((id) => typeof id === "string"));
 }
 
 /** Requests at the other address before, and while one is busy. */
@@ -102,14 +104,10 @@ const isolation = defineCheck({
       for (const response of before) verdict.assumeGood(response, `a request at ${address} before`);
       const endUs = Math.min(...busy.map(({ exchange }) => exchange.timeline.endUs));
       const during = meanwhile.filter(({ exchange }) => exchange.timeline.dueUs < endUs);
-      verdict.assume(
-        busy.every(({ admitted }) => admitted) && during.length > 0,
-        "the other address was busy meanwhile",
-      );
+      verdict.assume(busy.every(isServed) && during.length > 0, "the other address was busy meanwhile");
       for (const response of during)
-        verdict.should("REPLICA-ISOLATION", response.status, 200, {
+        verdict.should("REPLICA-ISOLATION", isServed(response), aReply, {
           in: response,
-          at: "status",
           because: `at ${address} while another address was busy`,
         });
       const usualMs = median(before.map(({ durationMs }) => durationMs));

@@ -107,6 +107,13 @@ const together = defineCheck({
         continue;
       }
       const served = decided.filter(isServed);
+      if (served.length === 0 && !decided.some(isConcurrencyDenial)) {
+        verdict.markUndecided(
+          "inconclusive",
+          `${address} neither served nor denied the requests: ${decided[0]?.summary}`,
+        );
+        continue;
+      }
       verdict.must("LIMIT-1", served.length, atMost(0), {
         in: served[0] ?? decided[0],
         because: `served at ${address} while the limit was reached at another address: ${excessText({ admitted: served.length, room: 0, limit, unit: "requests in flight" })}, of ${decided.length} tried`,
@@ -128,6 +135,11 @@ const releasedEverywhere = defineCheck({
     verdict.assume(held.length > 0 && held.every(isServed), "streams up to the concurrency limit were admitted");
     for (const { address, afterMs, responses } of released) {
       const denied = responses.filter(isConcurrencyDenial);
+      const other = responses.find((response) => !isServed(response) && !isConcurrencyDenial(response));
+      if (denied.length === 0 && other !== undefined) {
+        verdict.markUndecided("inconclusive", `${address} neither served nor denied a request: ${other.summary}`);
+        continue;
+      }
       verdict.must("LIMIT-CONC-4", denied.length, 0, {
         in: denied[0] ?? responses[0],
         because: `denied at ${address}, ${afterMs} ms after everything had ended`,

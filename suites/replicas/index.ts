@@ -1,4 +1,5 @@
 import type { Check } from "../../src/checks/index.ts";
+import { amongReplies } from "../shared/judge/among-replies.ts";
 import { REPLICAS_AGREEMENT } from "./agreement.ts";
 import { REPLICAS_CONCURRENCY } from "./concurrency.ts";
 import { REPLICAS_KEYS } from "./keys.ts";
@@ -12,4 +13,4 @@ export const REPLICAS: readonly Check[] = [
   ...REPLICAS_SPENDING,
   ...REPLICAS_KEYS,
   ...REPLICAS_AGREEMENT,
-];
+].map(amongReplies);

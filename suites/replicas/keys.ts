@@ -1,6 +1,7 @@
 import { type Check, defineCheck, type RequestSpec, type Response, type Session } from "../../src/checks/index.ts";
 import { DENIED_KEYS } from "../../src/requirements/index.ts";
 import { addressesOf } from "../../src/target/index.ts";
+import { isServed } from "../limits/denials.ts";
 import { expectedDenial } from "../shared/judge/expected-denial.ts";
 
 /** A change of a key should be known everywhere within this time, ms. */
@@ -65,7 +66,7 @@ const changesAreKnown = defineCheck({
       ({ status, reason }) => status === capped.status && reason === capped.readAs,
     );
     await account.raise(key);
-    const raised = await untilKnown(t, request, "raised", ({ admitted }) => admitted);
+    const raised = await untilKnown(t, request, "raised", isServed);
     await account.revoke(key);
     const denied = await untilKnown(
       t,

@@ -139,6 +139,10 @@ const rateTogether = defineCheck({
       // Capacity that becomes free in between may go to any request.
       const room = 1 + Math.floor((entry.seconds * rpm) / 60);
       const excess = excessText({ admitted: admitted.length, room, limit: rpm, unit: "requests" });
+      if (admitted.length <= room && !entry.tries.some(isRateDenial)) {
+        verdict.markUndecided("inconclusive", `${entry.kind} neither served nor denied the requests`);
+        continue;
+      }
       verdict.must("LIMIT-1", admitted.length, atMost(room), {
         in: admitted[0] ?? entry.tries[0],
         because: `served at ${entry.kind} while the account was denied at another address: ${excess}`,
@@ -159,6 +163,8 @@ const waitElsewhere = defineCheck({
   judge({ wait, elsewhere }, verdict) {
     verdict.assume(elsewhere.length > 0, "the account could be brought to its limit");
     if (wait === null) return verdict.inconclusive("no address stated a usable Retry-After of about a minute at most");
+    if (!isServed(wait.retried) && !isRateDenial(wait.retried))
+      return verdict.inconclusive(`the request after the wait was neither served nor denied: ${wait.retried.summary}`);
     verdict.should("LIMIT-RATE-6", isRateDenial(wait.retried), false, {
       in: wait.retried,
       also: [wait.denial],

@@ -21,7 +21,7 @@ type RunningGateway = Awaited<ReturnType<typeof startGateway>>;
 
 /** Starts the reference gateway. @throws UsageError for limits or a key file that cannot be read. */
 export async function startReferenceGateway(options: ServeOptions): Promise<RunningGateway> {
-  if (options.replicas !== undefined && options.replicas !== 1) return startReplicas(options, options.replicas);
+  if (options.replicas !== undefined) return startReplicas(options, options.replicas);
   if (!options["with-upstream"]) return startGateway(await gatewayOptions(options));
   if (options.upstream.length > 0) throw new UsageError("with-upstream: --upstream already names other providers");
   return startGatewayInFront(await gatewayOptions(options));

@@ -26,7 +26,7 @@ import {
   planOfLoads,
   type RunControl,
 } from "../../run/control/index.ts";
-import { journalStart } from "../../run/journal/index.ts";
+import { journalStart, optionWords } from "../../run/journal/index.ts";
 import {
   keepEvidence,
   type OpenShard,
@@ -141,19 +141,17 @@ export async function load(options: LoadOptions, control: RunControl): Promise<O
 
 /** The words of the command line that decide what is sent and how it is judged; the loads come first. */
 function argumentsOf(options: LoadOptions): string[] {
-  const given = (name: string, value: string | number | undefined) =>
-    value === undefined ? [] : [`--${name}`, String(value)];
   return [
     ...options.what,
-    ...given("engine", options.engine),
-    ...given("instances", options.instances === 1 ? undefined : options.instances),
-    ...given("workers", options.workers === 0 ? undefined : options.workers),
+    ...optionWords("engine", options.engine),
+    ...optionWords("instances", options.instances === 1 ? undefined : options.instances),
+    ...optionWords("workers", options.workers === 0 ? undefined : options.workers),
     ...(options.brief ? ["--brief"] : []),
-    ...given("shard", options.shard),
-    ...given("until", options.until),
-    ...given("at-most", options.atMost),
-    ...given("policy", options.policy),
-    ...given("baseline", options.baseline),
+    ...optionWords("shard", options.shard),
+    ...optionWords("until", options.until),
+    ...optionWords("at-most", options.atMost),
+    ...optionWords("policy", options.policy),
+    ...optionWords("baseline", options.baseline),
   ];
 }
 

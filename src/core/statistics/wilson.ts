@@ -23,3 +23,33 @@ export function wilson({ count, of }: { count: number; of: number }, confidence:
     high: count === of ? 1 : Math.min(1, (middle + spread) / scale),
   };
 }
+
+/**
+ * How many must be counted until a bound lies outside the interval of a share, if the share stays the same.
+ *
+ * @param from the smallest number to consider.
+ * @returns rounded up to two digits; Infinity if the share is too close to the bound for any practical number.
+ */
+export function countToDecide(
+  share: number,
+  bound: number,
+  { from, confidence }: { from: number; confidence: number },
+): number {
+  const isOpen = (of: number) => {
+    const { low, high } = wilson({ count: share * of, of }, confidence);
+    return low <= bound && bound <= high;
+  };
+  let [open, decided] = [from, Math.max(1, from) * 2];
+  while (decided < MAX_COUNT && isOpen(decided)) [open, decided] = [decided, decided * 2];
+  if (decided >= MAX_COUNT) return Number.POSITIVE_INFINITY;
+  while (decided - open > 1) {
+    const middle = Math.floor((open + decided) / 2);
+    if (isOpen(middle)) open = middle;
+    else decided = middle;
+  }
+  const unit = 10 ** Math.max(0, Math.floor(Math.log10(decided)) - 1);
+  return Math.ceil(decided / unit) * unit;
+}
+
+/** Beyond this, nobody waits for a decision. */
+const MAX_COUNT = 1e9;

@@ -1,4 +1,5 @@
-import { formatCount, formatNumber, wilson } from "../../core/index.ts";
+import { describeKinds } from "../../../reports/text/index.ts";
+import { countToDecide, formatCount, formatNumber, wilson } from "../../core/index.ts";
 import { conclusionOf, finding } from "../../judging/index.ts";
 import type { EventExecution, EventFigures, Finding, JudgedRun, LoadEvent } from "../../record/index.ts";
 import type { EventExpectations } from "./event.ts";
@@ -10,6 +11,8 @@ const CONFIDENCE = 0.95;
 const MIN_REQUESTS = 20;
 /** Kinds of failures that a busy machine can cause as well. */
 const OF_TIMING: readonly string[] = ["deadline", "idle", "aborted", "408"];
+/** What served less than this share before the event has nothing to recover to. */
+const MIN_SERVED_BEFORE = 0.5;
 /** Whole seconds after the time of recovery that show that it lasts; see `eventFigures`. */
 const SHOWN_S = 3;
 
@@ -177,7 +180,7 @@ interface Counted {
 function judgeBound(named: Named, counted: Counted): Finding {
   const { bound, count, of, what, unit, kinds } = counted;
   const share = of === 0 ? 0 : count / of;
-  const observed = `${formatNumber(count)} of ${formatCount(of, unit)} ${what}${of === 0 ? "" : ` (${percent(share)})`}${kindsText(kinds)}`;
+  const observed = `${formatNumber(count)} of ${formatCount(of, unit)} ${what}${of === 0 ? "" : ` (${percent(share)})`}${kinds.length === 0 ? "" : `: ${describeKinds(kinds)}`}`;
   const isOfTiming = kinds.length > 0 && kinds.every((kind) => OF_TIMING.includes(kind.what));
   const facts = { ...named, requirements: [], expected: bound.text, observed };
   const decided = decide(counted);
@@ -196,35 +199,22 @@ function judgeBound(named: Named, counted: Counted): Finding {
 /** Whether a bound is met, or the number of requests that would decide it. */
 function decide({ bound, count, of, unit }: Pick<Counted, "bound" | "count" | "of" | "unit">): boolean | number {
   const { value, isInclusive } = bound;
+  const least = unit === "stream" ? 1 : MIN_REQUESTS;
   if (bound.unit === "count") {
     if (count > value || (count === value && !isInclusive)) return false;
-    const least = unit === "stream" ? 1 : MIN_REQUESTS;
     return of >= least || least;
   }
-  const decidedBy = (some: number, all: number): boolean | undefined => {
-    const { low, high } = wilson({ count: some, of: all }, CONFIDENCE);
-    if (low > value) return false;
-    return high < value || (isInclusive && high === value) ? true : undefined;
-  };
-  const decided = decidedBy(count, of);
-  if (decided !== undefined) return decided;
-  const share = of === 0 ? 0 : count / of;
-  // A share on the bound itself is never decided.
-  for (let all = Math.max(of, MIN_REQUESTS); all < 1e9; all = Math.ceil(all * 1.05))
-    if (decidedBy(share * all, all) !== undefined) return all;
-  return Number.POSITIVE_INFINITY;
+  // Even a bound that allows everything is not met by nothing.
+  if (of === 0) return least;
+  const { low, high } = wilson({ count, of }, CONFIDENCE);
+  if (low > value) return false;
+  if (high < value || (isInclusive && high === value)) return true;
+  return countToDecide(count / of, value, { from: Math.max(of, MIN_REQUESTS), confidence: CONFIDENCE });
 }
 
 function percent(share: number): string {
   const value = share * 100;
   return `${value === 0 || value >= 1 ? value.toFixed(1) : value.toPrecision(2)} %`;
-}
-
-/** `: 12 unreachable, 3 cut stream (streams)`. */
-function kindsText(kinds: EventFigures["kinds"]): string {
-  if (kinds.length === 0) return "";
-  const shown = kinds.slice(0, 5).map(({ what, count, stream }) => `${count} ${what}${stream ? " (streams)" : ""}`);
-  return `: ${shown.join(", ")}${kinds.length > 5 ? ", …" : ""}`;
 }
 
 function judgeRecovery(named: Named, figures: EventFigures, event: LoadEvent, withinS: number): Finding {
@@ -239,7 +229,11 @@ function judgeRecovery(named: Named, figures: EventFigures, event: LoadEvent, wi
       undecided:
         "fewer than 3 s with responses before the first event: nothing to compare with. Let the event begin later.",
     });
-  if (before.servedShare === 0) return finding({ ...facts, undecided: "no request was served before the first event" });
+  if (before.servedShare < MIN_SERVED_BEFORE)
+    return finding({
+      ...facts,
+      undecided: `only ${percent(before.servedShare)} of the requests were served before the first event: nothing to compare with`,
+    });
   if (recoveredS !== null) {
     const tookS = Math.max(0, recoveredS - fromS);
     return finding({

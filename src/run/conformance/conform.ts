@@ -25,7 +25,7 @@ import {
   type Waiver,
 } from "../../record/index.ts";
 import { type Interruption, type Outcome, permitFor, permitLine, type RunControl, sumOf } from "../control/index.ts";
-import { journalStart, type RunStart } from "../journal/index.ts";
+import { journalStart, optionWords, type RunStart } from "../journal/index.ts";
 import { judgeByPolicy, type PolicyStep, readPolicy } from "../judge/index.ts";
 import { lastFailed, type OpenTarget, openFolder, openTarget, type TargetOptions } from "../open/index.ts";
 import { type Advice, adviceLine, dialectAdvice, prepare } from "../preflight/index.ts";
@@ -123,19 +123,17 @@ interface Planned {
 
 /** The words of the command line that select what is run and how it is judged. */
 function argumentsOf(options: ConformOptions): string[] {
-  const given = (name: string, values: readonly (string | number | undefined)[]) =>
-    values.flatMap((value) => (value === undefined ? [] : [`--${name}`, String(value)]));
   return [
     ...options.suites,
-    ...given("only", options.only),
-    ...given("suite", options.suite ?? []),
+    ...optionWords("only", ...options.only),
+    ...optionWords("suite", ...(options.suite ?? [])),
     ...(options.quick === true ? ["--quick"] : []),
     ...(options.command === "run" && options.tiers === false && options.only.length === 0 ? ["--no-load"] : []),
     ...(options.confirm === true ? ["--confirm"] : []),
-    ...given("repeat", [options.repeat === 1 ? undefined : options.repeat]),
-    ...given("waivers", [options.waivers]),
-    ...given("policy", [options.policy]),
-    ...given("baseline", [options.baseline]),
+    ...optionWords("repeat", options.repeat === 1 ? undefined : options.repeat),
+    ...optionWords("waivers", options.waivers),
+    ...optionWords("policy", options.policy),
+    ...optionWords("baseline", options.baseline),
   ];
 }
 

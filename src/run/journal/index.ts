@@ -1,4 +1,5 @@
 export { journalStart } from "./journal-start.ts";
+export { optionWords } from "./option-words.ts";
 export {
   type RecordHead,
   type RunStart,

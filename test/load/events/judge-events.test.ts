@@ -158,3 +158,14 @@ test("without an action there is no verdict", () => {
     "broken",
   ]);
 });
+
+test("a bound that allows everything is not met by nothing", () => {
+  const { outcomes } = judged(steady(30), { cutStreams: "<= 100 %", failed: "<= 100 %" }, 10);
+  expect(outcomes).toMatchObject({ "cut-streams": "undecided", failed: "met" });
+});
+
+test("a gateway that replies with garbage before and after the event has not recovered", () => {
+  const garbage = (dueS: number): Partial<Sent> =>
+    Math.round(dueS * 10) % 5 === 0 ? {} : { outcome: "invalid", what: "HTML page" };
+  expect(judged(steady(30, garbage), { recoveredWithinS: 5 }).outcomes).toMatchObject({ recovered: "undecided" });
+});
