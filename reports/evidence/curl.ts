@@ -49,7 +49,7 @@ export function beforeCurl(command: string, record: RunRecord): string[] {
   const again = ["gauntlet gateway", ...embeddedSwitches(record)].join(" ");
   return [
     ...key,
-    `The embedded gateway ended with the run, so nothing listens at ${record.target.baseUrl} now. \`${again}\` starts it again and prints its address and keys, which replace those in the command.`,
+    `The embedded gateway stopped at the end of the run. Start it again with \`${again}\`, and use the address and keys that it prints instead of ${record.target.baseUrl} and those in the command.`,
   ];
 }
 

@@ -2,10 +2,10 @@ import { formatCount, formatNumber } from "../../src/core/index.ts";
 import type { EventExecution, EventFigures, LoadEvent } from "../../src/record/index.ts";
 import { describeKinds } from "../text/index.ts";
 
-/** `run ./restart.sh: exit code 0 after 2.1 s; undone at 30.0 s by run ./start.sh: exit code 0`. */
+/** `run ./restart.sh: exit code 0 after 2.1 s; undo at 30.0 s: run ./start.sh: exit code 0`. */
 export function executionText({ execution, undo }: LoadEvent): string {
-  if (execution === null) return "not executed, because the load ended before";
-  const undone = undo === undefined ? "" : `; undone at ${undo.startedS.toFixed(1)} s by ${resultText(undo)}`;
+  if (execution === null) return "not executed: the load ended first";
+  const undone = undo === undefined ? "" : `; undo at ${undo.startedS.toFixed(1)} s: ${resultText(undo)}`;
   return `${resultText(execution)}${undone}`;
 }
 
@@ -16,14 +16,14 @@ function resultText({ action, startedS, endedS, result, succeeded }: EventExecut
 /** What clients noticed of an event, a sentence for each aspect. */
 export function figureTexts({ figures }: LoadEvent): string[] {
   if (figures === null) return [];
-  const { windowS, requests, served, refused, failed, streams } = figures;
+  const { windowS, requests, served, retryable, failed, streams } = figures;
   const { inFlight } = streams;
   return [
-    `${formatCount(requests, "request")} in ${formatNumber(windowS, 1)} s: ${formatNumber(served)} served, ${formatNumber(refused)} refused with Retry-After, ${formatNumber(failed)} failed${kindsText(figures)}`,
+    `${formatCount(requests, "request")} in ${formatNumber(windowS, 1)} s: ${formatNumber(served)} served, ${formatNumber(retryable)} denied with Retry-After, ${formatNumber(failed)} failed${kindsText(figures)}`,
     ...(inFlight.count === 0
       ? []
       : [
-          `${formatCount(inFlight.count, "stream")} in flight: ${inFlight.finished} finished, ${inFlight.interrupted} ended with an error event, ${inFlight.cut} cut${inFlight.other === 0 ? "" : `, ${inFlight.other} without a response`}`,
+          `${formatCount(inFlight.count, "stream")} in flight: ${inFlight.finished} finished, ${inFlight.interrupted} ended with an error event, ${inFlight.truncated} truncated${inFlight.other === 0 ? "" : `, ${inFlight.other} without a response`}`,
         ]),
     recoveryText(figures),
   ];
@@ -40,9 +40,9 @@ function recoveryText({ before, recoveredS, observedS }: EventFigures): string {
   const level = `${(before.servedShare * 100).toFixed(1)} % served, response p50 ${ms(before.p50Ms)}, p95 ${ms(before.p95Ms)}`;
   const recovered =
     recoveredS === null
-      ? `not as before in the ${observedS} s that followed`
+      ? `not recovered within ${observedS} s`
       : recoveredS === 0
-        ? "as before all the time"
-        : `as before from ${recoveredS} s after the event`;
+        ? "unaffected"
+        : `recovered ${recoveredS} s after the event`;
   return `${recovered} (before: ${level})`;
 }

@@ -79,7 +79,7 @@ function mainFigures(comparison: Comparison): string[] {
 
 function verdictText({ verdict }: ComparedMetric, comparison: Comparison): string {
   if (!areFiguresUsable(comparison)) return "not usable";
-  return verdict === "inconclusive" ? "not decided" : verdict;
+  return verdict === "inconclusive" ? "undecided" : verdict;
 }
 
 function table(comparison: Comparison): string {

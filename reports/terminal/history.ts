@@ -42,9 +42,9 @@ function exitLine(
   { verdict }: HistoryReport,
   { exitCode, gate }: { readonly exitCode: number; readonly gate: boolean },
 ): string {
-  if (gate) return `${describeExitCode(exitCode)}: --gate, and the verdict is ${verdict}`;
-  const would = verdict === "pass" ? "" : `; with --gate, the exit code is ${verdict === "fail" ? 1 : 4}`;
-  return `exit code ${exitCode}: the history was shown, and without --gate its verdict decides nothing${would}`;
+  if (gate) return `${describeExitCode(exitCode)}: --gate is set and the verdict is ${verdict}`;
+  const would = verdict === "pass" ? "" : `; with --gate it would be ${verdict === "fail" ? 1 : 4}`;
+  return `exit code ${exitCode}: without --gate, the verdict does not affect the exit code${would}`;
 }
 
 /** Why metrics have no value in the latest run, one line per reason. */

@@ -39,7 +39,7 @@ const HEADS: Readonly<Record<Comparison["verdict"], (a: string, b: string) => st
   regressed: (a, b) => `${b} is worse than ${a}`,
   improved: (a, b) => `${b} is better than ${a}, and nothing is worse`,
   "not worse": (a, b) => `${b} is not worse than ${a}`,
-  inconclusive: (a, b) => `Not decided whether ${b} is worse than ${a}`,
+  inconclusive: (a, b) => `It is undecided whether ${b} is worse than ${a}`,
 };
 
 /** The comparison in one sentence: its verdict, and what is worse, undecided, better and equal. */
@@ -55,7 +55,7 @@ export function describeComparison(comparison: Comparison): string {
   ];
   const undecided = [
     ...counted(checks.lost.length, "check instance is no longer decided", "check instances are no longer decided"),
-    ...counted(of("inconclusive").length, "figure is not decided", "figures are not decided"),
+    ...counted(of("inconclusive").length, "figure is undecided", "figures are undecided"),
   ];
   const [first] = reasons;
   // Reasons that are not counted here, such as a run that was cut short or the verdict of the second run.
@@ -71,7 +71,7 @@ export function describeComparison(comparison: Comparison): string {
     ...(isUsable ? [] : ["the figures are not usable"]),
     ...counted(groupDrift(drift).length, "difference in the responses", "differences in the responses"),
   ];
-  const what = parts.length > 0 ? parts.join("; ") : "no check instance and no figure changed";
+  const what = parts.length > 0 ? parts.join("; ") : "no check instance or figure changed";
   const head = HEADS[verdict](a.name, b.name);
   return `${head}: ${what}.`;
 }

@@ -74,7 +74,7 @@ const SENTENCES: Readonly<Record<string, (data: string, known: Known) => UsageMe
     if (inWorkload !== undefined && !known.options.includes(inWorkload))
       return {
         message: `${wordsOf(known.usage)} has no option ${what}`,
-        hint: `A workload file has it: ${IN_WORKLOAD[inWorkload]}. ${nextStep(known)}`,
+        hint: `Set it in the workload file: ${IN_WORKLOAD[inWorkload]}. ${nextStep(known)}`,
       };
     const guess = didYouMean(first, isOption ? known.options : known.commands).replace(
       /"(.*)"/,

@@ -143,7 +143,7 @@ function concluded(found: Omit<Comparison, "verdict" | "reasons">): Comparison {
   const isServed = metrics.some((metric) => isPrimary(metric) && metric.unit === "ms" && metric.a !== null);
   const isUsable = control?.fit === true && isServed;
   const named = (some: readonly ComparedMetric[], text: (metric: ComparedMetric) => string) =>
-    // Figures that decide nothing are no reason.
+    // Unusable figures are not reasons.
     isUsable ? some.map((metric) => `${describeFigure(metric.name)}${text(metric)}`) : [];
   const reasons = [
     ...(control?.fit === true ? [] : [control?.message ?? "The control is missing."]),

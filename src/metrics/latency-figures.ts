@@ -1,7 +1,6 @@
 /**
- * The latencies of one kind of request, ms. The run record has a field `<name>Ms` for each, the histogram log a tag, and
- * thresholds the name `metric`. `label` and `note` are what
- * reports that show it call it: the usual name, and what it measures. A new one is a row here, and is measured in
+ * The latencies of one kind of request, ms. Each has a field `<name>Ms` in the run record, a tag in the histogram log, and the name
+ * `metric` in thresholds. Reports show `label`, and `note` for what it measures. To add one, add a row here and measure it in
  * `class-tally.ts`.
  */
 export const LATENCY_FIGURES = {

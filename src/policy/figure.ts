@@ -132,7 +132,7 @@ function withoutUsage(all: readonly DistributionSeries[], labels: Labels): NoFig
   const isStreamed = all.some((series) => matches({ ...labels, stream: "true" }, series.labels));
   if (!isStreamed) return nothing(all, labels);
   const why =
-    "no admitted stream stated how many tokens it has; in the workload, set `includeUsage: true` on the chat classes with `stream: true`";
+    "no admitted stream reported its token count; set `includeUsage: true` on the streaming chat classes of the workload";
   return { why, samples: 0 };
 }
 

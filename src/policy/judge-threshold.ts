@@ -67,7 +67,7 @@ function seriesText(labels: Figure["labels"]): string {
 function moreRequests({ value, samples }: Figure, bound: number): string {
   const needed = countToDecide(value, bound, { from: samples, confidence: 0.95 });
   return Number.isFinite(needed)
-    ? `: about ${formatNumber(needed)} would decide it if the share stays the same, instead of ${formatNumber(samples)}`
+    ? `: about ${formatNumber(needed)} are needed if the share stays the same, instead of ${formatNumber(samples)}`
     : ", but the share is too close to the bound for any practical number";
 }
 

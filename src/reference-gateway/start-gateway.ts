@@ -61,8 +61,8 @@ function assertShareable({ shared, data, tokens }: GatewayOptions): void {
   if (shared === undefined) return;
   const other = data === undefined ? (tokens === undefined ? undefined : "tokens-per-minute") : "data";
   if (other === undefined) return;
-  throw new UsageError(`${other}: replicas do not share it`, {
-    hint: "Omit it, or start one gateway, without --replicas and --shared.",
+  throw new UsageError(`${other}: cannot be used with shared, because replicas do not share it`, {
+    hint: "Omit it, or start a single gateway without --shared.",
   });
 }
 

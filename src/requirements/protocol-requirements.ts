@@ -185,13 +185,13 @@ export const PROTOCOL_REQUIREMENTS = [
     id: "REPLICA-KEYS",
     level: "SHOULD",
     source: "common sense",
-    text: "A key that is created, raised or revoked is known at every address of the service within a minute.",
+    text: "A created or revoked key, or a removed cap, takes effect at every address of the service within a minute.",
   },
   {
     id: "REPLICA-ISOLATION",
     level: "SHOULD",
     source: "common sense",
-    text: "A busy replica neither slows nor fails requests at the other addresses of the service.",
+    text: "A busy replica does not slow down requests at the other addresses of the service or make them fail.",
   },
   {
     id: "REASON-ON-SUCCESS",

@@ -46,8 +46,8 @@ export function assertOneAddress({ source, addresses }: Addressed & { readonly s
     {
       file: source,
       path: "addresses",
-      message: `${what} sends to one address, and the target has ${addresses.urls.length}.`,
-      hint: "Use a target file with baseUrl, which names one of them.",
+      message: `${what} supports only one address, but the target has ${addresses.urls.length}.`,
+      hint: "Use a target file with baseUrl instead of addresses.",
     },
   ]);
 }

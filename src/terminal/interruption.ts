@@ -43,7 +43,7 @@ export function watchInterruption(onSignal: (folder: string | undefined) => void
     signal: first.signal,
     now: second.signal,
     by: () => by,
-    // With an extension, the process may end later by it.
+    // An extension postpones the deadline.
     sinceMs: () => (atMs === undefined ? 0 : Math.max(0, performance.now() - atMs - extendedByMs)),
     extendEnd: (byMs) => {
       extendedByMs = Math.max(extendedByMs, byMs);

@@ -40,7 +40,7 @@ export const baseline = {
 export const confirm = flag("measure failed performance gates of the policy again");
 export const k6 = text("path of k6; default: K6_PATH, then PATH");
 
-/** Options under a heading of their own in `--help`. */
+/** Options under a separate heading in `--help`. */
 export function grouped<O extends Readonly<Record<string, Options>>>(heading: string, options: O): O {
   return Object.fromEntries(
     Object.entries(options).map(([name, option]) => [name, { ...option, group: `${heading}:` }]),

@@ -86,7 +86,7 @@ export const disturbanceSchema = z
     gapMs: ms.optional(),
     error: errorSchema.optional(),
     break: breakSchema.optional(),
-    /** Seconds until it ends by itself; absent: until it is deleted. */
+    /** Seconds until it ends automatically; absent: it lasts until it is deleted. */
     forS: z.number().positive().max(3_600).optional(),
   })
   .refine((given) => Object.keys(given).some((name) => name !== "forS"), {

@@ -51,7 +51,7 @@ const deniedInEveryForm = defineCheck({
     const twice: Response[] = [];
     for (const way of Object.values(WAYS))
       for (const response of await both(way)) {
-        // A form that a valid key may not use, either, is a second mistake.
+        // If a valid key is also rejected in this form, the request has two errors.
         const { endpoint } = response.requested;
         const isKnownForm = response.status === expected.status || (await t.send({ ...way, endpoint })).admitted;
         (isKnownForm ? single : twice).push(response);

@@ -23,17 +23,17 @@ const modelsAgree = defineCheck({
     for (const list of lists) verdict.assumeGood(list, "the model list of every address");
     const ids = lists.map(idsOf);
     const all = new Set(ids.flatMap((own) => [...own]));
-    verdict.assume(all.size > 0, "a list names a model");
+    verdict.assume(all.size > 0, "at least one list contains a model");
     for (const [index, list] of lists.entries()) {
       const missing = [...all].filter((id) => ids[index]?.has(id) !== true).sort();
       verdict.should(
         "MODELS-4",
         missing.slice(0, 5).join(", "),
-        that("no model that another address lists is missing", (names) => names === ""),
+        that("every model that another address lists", (names) => names === ""),
         {
           in: list,
           at: "/data",
-          because: `missing in the list of ${new URL(list.exchange.request.url).host}`,
+          because: `missing from the model list of ${new URL(list.exchange.request.url).host}`,
         },
       );
     }
@@ -88,7 +88,7 @@ const isolation = defineCheck({
   title: "A busy replica does not affect the others",
   covers: ["REPLICA-ISOLATION"],
   explains:
-    "Measures requests at one address, then keeps another address busy with long streams, a client that leaves, and a request that cannot be read, and measures again meanwhile. All requests should be served, and not take much longer than before. A warning means that replicas wait for each other.",
+    "Measures requests at one address, then keeps another address busy with long streams, a client that disconnects and a malformed request, and measures again. All requests should be served, and not take much longer than before. A warning means that replicas wait for each other.",
   needs: ["addresses", "model.stream"],
   schedule: { order: "exclusive" },
   cost: { requests: (target) => addressesOf(target).length * (2 * SERIES + BUSY + 2) },
@@ -104,7 +104,7 @@ const isolation = defineCheck({
       for (const response of before) verdict.assumeGood(response, `a request at ${address} before`);
       const endUs = Math.min(...busy.map(({ exchange }) => exchange.timeline.endUs));
       const during = meanwhile.filter(({ exchange }) => exchange.timeline.dueUs < endUs);
-      verdict.assume(busy.every(isServed) && during.length > 0, "the other address was busy meanwhile");
+      verdict.assume(busy.every(isServed) && during.length > 0, "the other address was busy during the measurement");
       for (const response of during)
         verdict.should("REPLICA-ISOLATION", isServed(response), aReply, {
           in: response,

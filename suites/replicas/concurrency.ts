@@ -28,7 +28,7 @@ type ConcurrencyRecording = {
   readonly held: readonly Response[];
   /** One more at the first address. */
   readonly own: Response | null;
-  readonly elsewhere: readonly { readonly address: string; readonly responses: readonly Response[] }[];
+  readonly otherAddresses: readonly { readonly address: string; readonly responses: readonly Response[] }[];
   /** After all of that had ended: as many at each other address, until all were admitted. */
   readonly released: readonly {
     readonly address: string;
@@ -64,9 +64,9 @@ async function send({ t, account: { key, limits }, addresses }: ConcurrencyRun):
   await Promise.all(streams.map(({ started }) => started));
   const plain = (address: string) => t.start({ key, address, intent: "either", freshConnection: true }).done;
   const own = await plain(first);
-  const elsewhere = [];
+  const otherAddresses = [];
   for (const address of others)
-    elsewhere.push({ address, responses: await Promise.all(Array.from({ length: EXTRA }, () => plain(address))) });
+    otherAddresses.push({ address, responses: await Promise.all(Array.from({ length: EXTRA }, () => plain(address))) });
   const held = await Promise.all(streams.map(({ done }) => done));
   const released = [];
   for (const address of others) {
@@ -82,27 +82,27 @@ async function send({ t, account: { key, limits }, addresses }: ConcurrencyRun):
     }
     released.push({ address, afterMs: Math.round(elapsedMs()), responses });
   }
-  return { limit: limits.inFlight, held, own, elsewhere, released };
+  return { limit: limits.inFlight, held, own, otherAddresses, released };
 }
 
 const together = defineCheck({
   id: "replicas.concurrency",
   scenario: concurrencyScenario,
   basis: "timing",
-  title: "An account's concurrency limit holds over all addresses together",
+  title: "An account's concurrency limit applies across all addresses",
   covers: ["LIMIT-1", "LIMIT-CONC-2"],
   explains:
-    "Fills the concurrency limit with streams at one address, confirms that one more is denied there, and sends requests at each other address. They must be denied too. Where each replica counts alone, the limit is multiplied by their number.",
-  judge({ held, own, elsewhere, limit }, verdict) {
+    "Fills the concurrency limit with streams at one address, confirms that one more is denied there, and sends requests at each other address. They must be denied too. If each replica counts separately, the limit is multiplied by the number of replicas.",
+  judge({ held, own, otherAddresses, limit }, verdict) {
     verdict.assume(held.every(isServed), "streams up to the concurrency limit were admitted at one address");
-    verdict.assume(own !== null && isConcurrencyDenial(own), "one more was denied at the same address");
+    verdict.assume(own !== null && isConcurrencyDenial(own), "one more request was denied at the same address");
     const firstEndUs = Math.min(...held.map(({ exchange }) => exchange.timeline.endUs));
-    for (const { address, responses } of elsewhere) {
+    for (const { address, responses } of otherAddresses) {
       const decided = responses.filter(({ exchange }) => exchange.timeline.endUs < firstEndUs);
       if (decided.length === 0) {
         verdict.markUndecided(
           "inconclusive",
-          `the streams were over before a response arrived from ${address}; name a longer model as models.stream`,
+          `the streams ended before a response arrived from ${address}; set models.stream to a model with longer replies`,
         );
         continue;
       }

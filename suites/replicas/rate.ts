@@ -31,7 +31,7 @@ type RateRecording = {
   /** At the first address, up to its denial. */
   readonly first: Burst;
   /** At each other address, while the first one denied the account. */
-  readonly elsewhere: readonly WhileDenied[];
+  readonly otherAddresses: readonly WhileDenied[];
   /** The shortest wait that an address stated, tried at another one. */
   readonly wait: { readonly denial: Response; readonly waitMs: number; readonly retried: Response } | null;
 };
@@ -52,7 +52,12 @@ const rateScenario = defineStepScenario<RateRun, RateRecording>({
     const account = t.limited("rate");
     return {
       shared: { t, account, addresses: addressesOf(t.target) },
-      recording: { rpm: account.limits.rpm, first: { what: "", responses: [], seconds: 0 }, elsewhere: [], wait: null },
+      recording: {
+        rpm: account.limits.rpm,
+        first: { what: "", responses: [], seconds: 0 },
+        otherAddresses: [],
+        wait: null,
+      },
     };
   },
   steps: [
@@ -68,7 +73,7 @@ const rateScenario = defineStepScenario<RateRun, RateRecording>({
       },
     },
     {
-      name: "elsewhere",
+      name: "otherAddresses",
       dependsOn: "first",
       cost: {
         requests: (target) =>
@@ -91,12 +96,12 @@ const rateScenario = defineStepScenario<RateRun, RateRecording>({
     },
     {
       name: "wait",
-      dependsOn: "elsewhere",
+      dependsOn: "otherAddresses",
       onlyInFullRun: true,
       cost: { requests: 1, waitS: MAX_WAIT_MS / 1_000 },
-      async run({ t, account: { key }, addresses }, { elsewhere }) {
+      async run({ t, account: { key }, addresses }, { otherAddresses }) {
         const [first = ""] = addresses;
-        const denials = elsewhere
+        const denials = otherAddresses
           .flatMap(({ kind, tries, after }) => [
             ...tries.filter(isRateDenial).map((denial) => ({ denial, retryAt: first })),
             { denial: after, retryAt: kind },
@@ -124,17 +129,17 @@ const rateTogether = defineCheck({
   id: "replicas.rate",
   scenario: rateScenario,
   basis: "timing",
-  title: "An account's rate limit holds over all addresses together",
+  title: "An account's rate limit applies across all addresses",
   covers: ["LIMIT-1", "LIMIT-RATE-8"],
   explains:
-    "Sends at one address until the account is denied, then at each other address, and confirms that the first still denies it. The others must deny it too: the limit is the account's, not the replica's. Where each replica counts alone, the limit is multiplied by their number; the report says by how many requests it was exceeded.",
-  judge({ first, elsewhere, rpm }, verdict) {
+    "Sends at one address until the account is denied, then at each other address, and confirms that the first still denies it. The others must deny it too: the limit is the account's, not the replica's. If each replica counts separately, the limit is multiplied by the number of replicas; the report says by how many requests it was exceeded.",
+  judge({ first, otherAddresses, rpm }, verdict) {
     verdict.assume(
-      elsewhere.length > 0 && first.responses.some(isRateDenial),
-      "the account could be brought to its limit",
+      otherAddresses.length > 0 && first.responses.some(isRateDenial),
+      "the account reached its rate limit",
     );
-    for (const entry of elsewhere) {
-      if (!isBracketed(entry)) verdict.inconclusive(`the account was admitted again at its first address meanwhile`);
+    for (const entry of otherAddresses) {
+      if (!isBracketed(entry)) verdict.inconclusive(`the first address admitted the account again during the test`);
       const admitted = entry.tries.filter(isServed);
       // Capacity that becomes free in between may go to any request.
       const room = 1 + Math.floor((entry.seconds * rpm) / 60);
@@ -152,17 +157,17 @@ const rateTogether = defineCheck({
   },
 });
 
-const waitElsewhere = defineCheck({
+const retryAtOtherAddress = defineCheck({
   id: "replicas.retry-after",
   scenario: rateScenario,
   basis: "timing",
   title: "The Retry-After of one replica is sufficient at the others",
   covers: ["LIMIT-RATE-6"],
   explains:
-    "After the account was denied at every address, waits as long as the shortest Retry-After says, and then sends at another address than the one that stated it. A client behind a load balancer does the same. A warning means that a replica states the wait of a window of its own.",
-  judge({ wait, elsewhere }, verdict) {
-    verdict.assume(elsewhere.length > 0, "the account could be brought to its limit");
-    if (wait === null) return verdict.inconclusive("no address stated a usable Retry-After of about a minute at most");
+    "After the account was denied at every address, waits for the shortest Retry-After, then sends to a different address than the one that sent it, as a client behind a load balancer would. A warning means that a replica computes Retry-After from its own window.",
+  judge({ wait, otherAddresses }, verdict) {
+    verdict.assume(otherAddresses.length > 0, "the account reached its rate limit");
+    if (wait === null) return verdict.inconclusive("no address sent a usable Retry-After of at most 65 s");
     if (!isServed(wait.retried) && !isRateDenial(wait.retried))
       return verdict.inconclusive(`the request after the wait was neither served nor denied: ${wait.retried.summary}`);
     verdict.should("LIMIT-RATE-6", isRateDenial(wait.retried), false, {
@@ -173,4 +178,4 @@ const waitElsewhere = defineCheck({
   },
 });
 
-export const REPLICAS_RATE: readonly Check[] = [rateTogether, waitElsewhere];
+export const REPLICAS_RATE: readonly Check[] = [rateTogether, retryAtOtherAddress];

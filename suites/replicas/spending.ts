@@ -8,13 +8,13 @@ import { type Known, untilKnown } from "./keys.ts";
 
 /** A cap's tally may lag by about a minute; a budget or a balance gets the same time, because the specification names none. */
 const KNOWN_MS = 90_000;
-/** Between two attempts, ms: slow enough that a replica with a tally of its own does not reach the cap meanwhile. */
+/** Between two attempts, ms: slow enough that a replica with a separate tally does not reach the cap during the test. */
 const LOOK_MS = 6_000;
 /** Maximum number of requests until the first address denies the key. */
 const MOST = 120;
 
 /** What one address did after another one had denied the key. */
-type Elsewhere = {
+type OtherAddressResult = {
   readonly address: string;
   readonly served: number;
   readonly last: Response;
@@ -27,7 +27,7 @@ type SpendRecording = {
   /** Whether the new key was served at every address to begin with. */
   readonly known: readonly Known[];
   readonly first: readonly Response[];
-  readonly elsewhere: readonly Elsewhere[];
+  readonly otherAddresses: readonly OtherAddressResult[];
 };
 
 /** Uses a key up at one address, and then tries it at the others. */
@@ -40,8 +40,8 @@ async function useUp(t: Session, key: Key, reason: Parameters<typeof expectedDen
   while (first.length < MOST && first.every(isServed)) first.push(await t.send(request(address)));
   const startUs = t.nowUs();
   const elapsedMs = () => Math.round((t.nowUs() - startUs) / 1_000);
-  const elsewhere = await Promise.all(
-    others.map(async (at): Promise<Elsewhere> => {
+  const otherAddresses = await Promise.all(
+    others.map(async (at): Promise<OtherAddressResult> => {
       for (let served = 0; ; served++) {
         const last = await t.send(request(at));
         if (!isServed(last)) return { address: at, served, last, deniedAfterMs: elapsedMs() };
@@ -50,7 +50,7 @@ async function useUp(t: Session, key: Key, reason: Parameters<typeof expectedDen
       }
     }),
   );
-  return { expected: { status, readAs }, known, first, elsewhere };
+  return { expected: { status, readAs }, known, first, otherAddresses };
 }
 
 interface SpendCheck {
@@ -68,7 +68,7 @@ function spendCheck({ id, title, what, requirement, reason, needs, key }: SpendC
     id,
     title,
     covers: [requirement, "SPEND-14"],
-    explains: `Uses up ${what} with requests at one address until it is denied, and then sends a request every few seconds at each other address. All must deny it within ${KNOWN_MS / 1_000} s: a replica that does not count what the others spend serves as much again. The report says how much was served beyond it.`,
+    explains: `Uses up ${what} with requests at one address until it is denied, and then sends a request every few seconds at each other address. All must deny it within ${KNOWN_MS / 1_000} s: a replica that does not count what the others spend serves the same amount again. The report states how many requests were served beyond the limit.`,
     needs: ["addresses", ...needs],
     reaches: needs.includes("manage") ? "made" : "spending",
     cost: {
@@ -80,8 +80,8 @@ function spendCheck({ id, title, what, requirement, reason, needs, key }: SpendC
       return made === undefined ? { spent: null } : { spent: await useUp(t, made, reason) };
     },
     judge({ spent }, verdict) {
-      if (spent === null) return verdict.inconclusive("no key could be made for it");
-      const { known, first, elsewhere, expected } = spent;
+      if (spent === null) return verdict.inconclusive("no key could be created for this check");
+      const { known, first, otherAddresses, expected } = spent;
       for (const { address, afterMs } of known)
         verdict.assume(afterMs !== null, `the new key was served at ${address}; see replicas.key-changes`);
       const stopped = first.at(-1);
@@ -89,7 +89,7 @@ function spendCheck({ id, title, what, requirement, reason, needs, key }: SpendC
         stopped !== undefined && stopped.status === expected.status && first.length > 1,
         "the key was served, and then denied at one address",
       );
-      for (const { address, served, last, deniedAfterMs } of elsewhere) {
+      for (const { address, served, last, deniedAfterMs } of otherAddresses) {
         const limit = first.length - 1 + known.length;
         const excess = excessText({ admitted: served, room: 0, limit, unit: "requests" });
         verdict.must(requirement, deniedAfterMs === null ? last.status : expected.status, expected.status, {
@@ -112,7 +112,7 @@ const SMALL_MICRO_USD = 4_600;
 export const REPLICAS_SPENDING: readonly Check[] = [
   spendCheck({
     id: "replicas.daily-cap",
-    title: "A daily cap holds over all addresses together",
+    title: "A daily cap applies across all addresses",
     what: "a key with a small daily cap",
     requirement: "ERR-402-QUOTA",
     reason: "quota_exceeded",
@@ -121,7 +121,7 @@ export const REPLICAS_SPENDING: readonly Check[] = [
   }),
   spendCheck({
     id: "replicas.lifetime-budget",
-    title: "A lifetime budget holds over all addresses together",
+    title: "A lifetime budget applies across all addresses",
     what: "a child key with a small lifetime budget",
     requirement: "ERR-429-BUDGET",
     reason: "budget_exhausted",
@@ -130,7 +130,7 @@ export const REPLICAS_SPENDING: readonly Check[] = [
   }),
   spendCheck({
     id: "replicas.balance",
-    title: "An account's balance is one for all addresses",
+    title: "An account's balance is shared by all addresses",
     what: "the balance of an account",
     requirement: "ERR-402-CREDITS",
     reason: "insufficient_credits",

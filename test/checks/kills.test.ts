@@ -1,51 +1,16 @@
 // real-time: checks fill the limits of a minute and wait for Retry-After
 import { describe, expect, it } from "vitest";
-import { judgeGateway } from "../../scripts/verify/judge/judge-gateway.ts";
-import { instancesOf, suiteOf } from "../../src/checks/index.ts";
-import { MUTATIONS } from "../../src/reference-gateway/index.ts";
-import { isMust } from "../../src/requirements/index.ts";
+import { suiteOf } from "../../src/checks/index.ts";
 import { CHECKS } from "../../suites/index.ts";
+import { DEFECTS, expectKilled, expectSound, isOfReplicas } from "../support/kills.ts";
 
-const INSTANCES = new Map(CHECKS.flatMap(instancesOf).map((instance) => [instance.id, instance]));
-
-/** Mutations, the check that must detect each, and a requirement that it must report as broken. */
-const DEFECTS = MUTATIONS.flatMap(({ name, breaks, detectedBy = {} }) =>
-  Object.entries(detectedBy).map(([id, requirement]) => [name, id, requirement, breaks] as const),
-);
-
-/** Detected in a requirement that only warns, by a check in which a MUST is broken as well. */
-const ALSO_BREAKS_A_MUST = ["provider.long-reasoning-ends-stream"];
-
-function instanceOf(id: string) {
-  const instance = INSTANCES.get(id);
-  if (instance === undefined) throw new Error(`no check ${id}`);
-  return instance;
-}
+/** Those of replicas take minutes: `replicas.test.ts`. */
+const OF_ONE_GATEWAY = DEFECTS.filter(([, id]) => !isOfReplicas(id));
 
 describe.concurrent("every defect fails in its check and requirement, and neither fails without it", () => {
-  it.each(DEFECTS)("%s: %s", async (mutation, id, requirement, breaks) => {
-    const { results } = await judgeGateway({ mutations: [mutation], instances: [instanceOf(id)] });
-    const status = isMust(requirement) || ALSO_BREAKS_A_MUST.includes(mutation) ? "fail" : "warn";
-    expect(results).toMatchObject([{ id, status }]);
-    expect(results[0]?.violated).toContain(requirement);
-    expect(breaks).toContain(requirement);
-  });
+  it.each(OF_ONE_GATEWAY)("%s: %s", expectKilled);
 
-  it("the same checks pass on the gateway as it is", async () => {
-    const instances = [...new Set(DEFECTS.map(([, id]) => id))].map(instanceOf);
-    const [single, replicated] = [false, true].map((is) =>
-      instances.filter(({ id }) => (suiteOf(id) === "replicas") === is),
-    );
-    const { results: ofOne } = await judgeGateway({ instances: single ?? [] });
-    const { results: ofTwo } = await judgeGateway({ instances: replicated ?? [], replicas: 2 });
-    const results = [...ofOne, ...ofTwo];
-    expect(ofTwo.length).toBeGreaterThan(0);
-    // Long events do not apply to a gateway whose events are all short.
-    const bad = results.filter(
-      ({ check, status }) => !["pass", "observed"].includes(status) && check !== "streaming.long-events",
-    );
-    expect(bad.map(({ id, status, message }) => `${id} ${status}: ${message}`)).toEqual([]);
-  });
+  it("the same checks pass on the gateway as it is", () => expectSound(OF_ONE_GATEWAY));
 });
 
 /** Suites that need rate windows or a whole run's traffic; other tests and `npm run verify mutations` cover them. */

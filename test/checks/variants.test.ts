@@ -83,16 +83,3 @@ describe.concurrent("unusual conformant gateways pass", () => {
     expect(blamed.map(({ id, status, message }) => `${id} ${status}: ${message}`)).toEqual([]);
   });
 });
-
-const REPLICAS = CHECKS.filter(({ id }) => suiteOf(id) === "replicas").flatMap(instancesOf);
-
-describe.concurrent("replicas that differ, or that know of each other late, are not blamed", () => {
-  const names = VARIANTS.filter(({ area }) => area === "replicas").map(({ name }) => name);
-
-  it.each(names)("%s", { timeout: 300_000 }, async (name) => {
-    const { results } = await judgeGateway({ variants: [name], instances: REPLICAS });
-    expect(results.map(({ id }) => id)).toEqual(REPLICAS.map(({ id }) => id));
-    const bad = results.filter(({ status }) => status !== "pass");
-    expect(bad.map(({ id, status, message }) => `${id} ${status}: ${message}`)).toEqual([]);
-  });
-});

@@ -91,7 +91,7 @@ describe("a wrong command line gets a message in plain words, with what was prob
     ],
     [
       ["load", "starter", "--durration", "3"],
-      "load has no option --durration\n  A workload file has it: `arrivals.durationS`.",
+      "load has no option --durration\n  Set it in the workload file: `arrivals.durationS`.",
     ],
     [["conform", "eror"], 'there is no suite "eror"\n  Did you mean "errors"?'],
     [["explain"], "an argument is missing: gauntlet explain <id>\n  See `gauntlet explain --help` for its options."],

@@ -131,7 +131,9 @@ test("figures of a session whose control differs are no reasons, and the conclus
   });
   expect(found).toMatchObject({ verdict: "inconclusive", control: { fit: false } });
   expect(found.reasons.join("\n")).not.toMatch(/regressed by/);
-  expect(describeComparison(found)).toMatch(/^Not decided whether new is worse than old: .*figures are not usable\.$/);
+  expect(describeComparison(found)).toMatch(
+    /^It is undecided whether new is worse than old: .*figures are not usable\.$/,
+  );
 });
 
 test("the conclusion is one sentence that names what is worse", async () => {

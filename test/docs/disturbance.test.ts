@@ -41,7 +41,7 @@ echo "exit $?"`;
   });
   expect(done.stdout, done.stderr).toContain("event restart at 20.0 s: run ./restart.sh");
   expect(done.stdout).toMatch(/event\.restart\.failed: \d+ of \d+ requests failed/);
-  expect(done.stdout).toMatch(/✓ event\.restart\.cut-streams: 0 of \d+ streams cut/);
+  expect(done.stdout).toMatch(/✓ event\.restart\.truncated-streams: 0 of \d+ streams cut/);
   expect(done.stdout).toContain("exit 1\n");
 }, 240_000);
 

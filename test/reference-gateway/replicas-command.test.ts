@@ -76,8 +76,8 @@ describe("gauntlet gateway --replicas", () => {
 
   test.each<[what: string, args: readonly string[], problem: string]>([
     ["one replica too few", ["--replicas", "0"], '--replicas takes a whole number from 2 to 16, not "0"'],
-    ["a data file", ["--replicas", "2", "--data", "x.db"], "data: not with --replicas"],
-    ["providers", ["--replicas", "2", "--with-upstream"], "with-upstream: not with --replicas"],
+    ["a data file", ["--replicas", "2", "--data", "x.db"], "--data cannot be combined with --replicas"],
+    ["providers", ["--replicas", "2", "--with-upstream"], "--with-upstream cannot be combined with --replicas"],
     ["an unknown mutation", ["--replicas", "2", "--mutation", "no.such"], 'no mutation named "no.such"'],
   ])("rejects %s", async (_what, args, problem) => {
     const { code, stderr } = await gauntlet(["gateway", ...args]);

@@ -135,9 +135,13 @@ describe("replicas that share their state", () => {
   });
 
   test.each<[what: string, options: GatewayOptions, problem: string]>([
-    ["a data file", { data: "unused.db" }, "data: replicas do not share it"],
-    ["a token limit", { tokens: { perMinute: 100 } }, "tokens-per-minute: replicas do not share it"],
-    ["other key texts", { keys: { valid: "sk-another-key" } }, 'keys: "valid" is another key'],
+    ["a data file", { data: "unused.db" }, "data: cannot be used with shared, because replicas do not share it"],
+    [
+      "a token limit",
+      { tokens: { perMinute: 100 } },
+      "tokens-per-minute: cannot be used with shared, because replicas do not share it",
+    ],
+    ["other key texts", { keys: { valid: "sk-another-key" } }, 'keys: "valid" differs from the key'],
   ])("reject %s", async (_what, options, problem) => {
     await using both = await replicas();
     await expect(startGateway({ ...options, shared: both.shared })).rejects.toThrow(problem);
@@ -148,6 +152,6 @@ describe("replicas that share their state", () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "notes.txt");
     writeFileSync(path, "not a database, and long enough to have a header of one hundred bytes ".repeat(4));
-    await expect(startGateway({ shared: path })).rejects.toThrow("is not a shared file of a gateway");
+    await expect(startGateway({ shared: path })).rejects.toThrow("was not created by gauntlet gateway --shared");
   });
 });

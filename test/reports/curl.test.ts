@@ -104,6 +104,6 @@ test("what must be done before a command works: the key's variable, and a gatewa
   expect(beforeCurl(command, at("gauntlet.yaml"))).toEqual(["Set the key first: export GAUNTLET_KEY_VALID=…"]);
   expect(beforeCurl("curl http://127.0.0.1:9/v1", at("gauntlet.yaml"))).toEqual([]);
   expect(beforeCurl(command, at("embedded")).join(" ")).toMatch(
-    /ended with the run.*`gauntlet gateway` starts it again/,
+    /stopped at the end of the run.*with `gauntlet gateway`/,
   );
 });

@@ -183,12 +183,7 @@ describe("html", () => {
 
   test.each([
     ["fail", broken({ requirements: [], name: "ttft_ms p95 < 1", pointer: undefined }), "Causes", "1 crossed"],
-    [
-      "inconclusive",
-      broken({ name: "ttft_ms p95 < 1", outcome: "undecided" }),
-      "Not met or not decided",
-      "1 could not",
-    ],
+    ["inconclusive", broken({ name: "ttft_ms p95 < 1", outcome: "undecided" }), "Not met or undecided", "1 could not"],
   ] as const)("a load that ends with %s: thresholds and latencies first, no coverage", (status, finding, why, says) => {
     const load = { runs: [loadRun("w", { phases: [loadPhase("steady", { classes: [loadClass()] })] })] };
     const judged = result("load.w.thresholds", status, { suite: "load", findings: [finding] });

@@ -67,7 +67,7 @@ events:
     disturb: failUpstream
     after: { disturb: restoreUpstream }
     durationS: 3
-    expect: { failed: "<= 100 %", refused: "<= 100 %", recoveredWithinS: 5 }
+    expect: { failed: "<= 100 %", retryable: "<= 100 %", recoveredWithinS: 5 }
 `,
   );
   const args = ["load", "outage.yaml", "--target", "target.yaml", "--out", "out"];
@@ -75,7 +75,7 @@ events:
   expect(code, stdout).toBe(0);
   const event = readRecord(join(folder.path, "out")).load?.runs[0]?.events?.[0];
   expect(event).toMatchObject({ execution: { result: "status 200" }, undo: { result: "status 204" } });
-  const lost = (event?.figures?.failed ?? 0) + (event?.figures?.refused ?? 0);
+  const lost = (event?.figures?.failed ?? 0) + (event?.figures?.retryable ?? 0);
   expect(lost).toBeGreaterThan(20);
   expect(lost).toBeLessThan(45);
   expect(JSON.stringify(event)).not.toContain(environment.UPSTREAM_TOKEN);

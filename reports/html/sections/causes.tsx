@@ -78,7 +78,7 @@ function sentence(record: RunRecord, others: readonly ProblemGroup[]): string {
   const inWords = causesInWords(record);
   if (inWords === undefined && rest === 0) return "Nothing went wrong in any check.";
   if (inWords === undefined && isLoadOnly(record))
-    return `${plural(rest, "expectation of the load was", "expectations of the load were")} not met or not decided.`;
+    return `${plural(rest, "load expectation was", "load expectations were")} not met or undecided.`;
   const parts = [
     inWords ?? "",
     rest === 0 ? "" : `${plural(rest, "result has", "results have")} no cause that could be named.`,
@@ -88,7 +88,7 @@ function sentence(record: RunRecord, others: readonly ProblemGroup[]): string {
 
 /** The results of a load without causes are thresholds and phases, which are their own explanation. */
 export const causesTitle = (record: RunRecord): string =>
-  isLoadOnly(record) && record.causes.length === 0 ? "Not met or not decided" : "Causes";
+  isLoadOnly(record) && record.causes.length === 0 ? "Not met or undecided" : "Causes";
 
 /** Anchor of a cause; the verdict links to it. */
 export const causeAnchor = (anchors: Anchors, index: number): string => anchors.of("cause", String(index + 1));

@@ -73,7 +73,7 @@ function Metrics({ comparison }: { readonly comparison: Comparison }) {
             "90 % interval",
             "Margin",
             "p (Holm)",
-            "Could see",
+            "Detectable",
           ),
         ]}
         rows={metrics.map((metric) => [

@@ -7,6 +7,7 @@ export const LONG_TESTS: readonly string[] = [
   "test/run/judge/policy.test.ts",
   "test/commands/load/events.test.ts",
   "test/commands/load/slower-and-slower.test.ts",
+  "test/checks/replicas.test.ts",
   "test/checks/token-limits.test.ts",
   "test/docs/disturbance.test.ts",
   "test/docs/recipes.test.ts",

@@ -59,7 +59,7 @@ function outcomeOf(response: Response): Pick<Observation, "outcome" | "what"> {
 /** Defects of replies that a model or a refusal may cause, and that say nothing about whether the request was admitted. */
 const OF_ADMITTED: readonly ReplyDefect[] = ["empty text", "an error with a 2xx status"];
 
-/** Why a complete 2xx response to a request for a reply is no reply at all. */
+/** Why a complete 2xx response is not a reply; `undefined` if it is one, or if no reply was requested. */
 function garbageIn({ requested: { endpoint, mode }, text }: Response): ReplyDefect | undefined {
   if (endpoint === "models") return undefined;
   const { defect } = mode === "streaming" ? checkStream(endpoint, text, false) : checkReply(endpoint, text);

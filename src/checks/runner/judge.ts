@@ -43,7 +43,7 @@ export function judge(instance: Instance, recording: Recordable): Judgement {
     if (returned instanceof Promise) {
       // Nobody waits for it, and a rejection would end the process.
       returned.catch(() => {});
-      return mistake(instance, "the judge is async. It must decide before it returns, from the recording", findings);
+      return mistake(instance, "the judge is async. It must be synchronous and read only the recording", findings);
     }
   } catch (error) {
     if (!(error instanceof Undecided)) {

@@ -11,7 +11,7 @@ type Method = Parameters<JudgeGuard["compare"]>[0];
 const LEVELS: Readonly<Record<Method, string>> = {
   must: "MUST requirements",
   should: "SHOULD and MAY requirements",
-  compat: "requirements of real clients (COMPAT-…)",
+  compat: "COMPAT-… requirements",
 };
 
 /**
@@ -42,7 +42,7 @@ export class SuiteGuard implements JudgeGuard {
     if (known !== undefined && methodOf(known) !== method) {
       const right = methodOf(known);
       throw new JudgeMistake(
-        `\`${method}\` accepts only ${LEVELS[method]}, and ${requirement} is ${known.layer === "compat" ? "one of real clients" : known.level}. Use \`${right}\`.`,
+        `\`${method}\` accepts only ${LEVELS[method]}, and ${requirement} is ${known.layer === "compat" ? "a COMPAT-… requirement" : known.level}. Use \`${right}\`.`,
       );
     }
     this.#assertValues(method, compared);
@@ -65,7 +65,7 @@ export class SuiteGuard implements JudgeGuard {
       if (at !== undefined) return;
     } else if (this.#responses.some(({ status }) => status === undefined)) return;
     throw new JudgeMistake(
-      `the observed value of \`${method}\` is undefined. If the gateway may have omitted it, say where it should be: { in: response, at: "X-Header" }, or a JSON pointer.`,
+      `the observed value of \`${method}\` is undefined. If the gateway can omit it, name its location: { in: response, at: "X-Header" }, or a JSON pointer.`,
     );
   }
 }

@@ -66,11 +66,12 @@ export const gatewayCommand = defineCommand({
         type: "number",
         ...within(REPLICAS),
         describe:
-          "start this many processes that share accounts, counters and history; with --port, on the ports from there",
+          "start this many processes that share accounts, counters and history; --port is the first of consecutive ports",
       },
       shared: {
         type: "string",
-        describe: "SQLite file through which gateways that are started with it share accounts, counters and history",
+        describe:
+          "SQLite file for sharing accounts, counters and history with other gateways started with the same file",
       },
       pieces: {
         type: "number",

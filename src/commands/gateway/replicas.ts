@@ -15,9 +15,9 @@ const PASSED = [
 
 /** Options that replicas cannot have, with the reason. */
 const REJECTED: Partial<Record<keyof ServeOptions, string>> = {
-  data: "the replicas share a file of their own",
+  data: "the replicas already share a separate file",
   "tokens-per-minute": "replicas do not share token limits",
-  "with-upstream": "start `gauntlet upstream`, and name its address with --upstream",
+  "with-upstream": "start `gauntlet upstream` separately and pass its address with --upstream",
 };
 
 /** Beyond the time for requests in flight, ms. */
@@ -33,7 +33,8 @@ const DEFAULT_DRAIN_MS = 2_000;
 export async function startReplicas(options: ServeOptions, count: number): Promise<Gateway> {
   for (const [name, why] of Object.entries(REJECTED)) {
     const given = options[name as keyof ServeOptions];
-    if (given !== undefined && given !== false) throw new UsageError(`${name}: not with --replicas: ${why}`);
+    if (given !== undefined && given !== false)
+      throw new UsageError(`--${name} cannot be combined with --replicas: ${why}`);
   }
   const folder = options.shared === undefined ? mkdtempSync(join(tmpdir(), "gauntlet-replicas-")) : undefined;
   const shared = options.shared ?? join(folder ?? "", "shared.db");

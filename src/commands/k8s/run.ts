@@ -64,7 +64,7 @@ export async function exportK8s(options: K8sExportOptions, onProgress: OnProgres
   const own = addressesOf(target).find(isLoopback);
   if (own !== undefined) {
     const field = target.addresses === undefined ? "baseUrl" : "addresses";
-    onProgress({ kind: "notice", text: `${own} is the pod itself: change ${field} in configmap.yaml` });
+    onProgress({ kind: "notice", text: `${own} refers to the pod itself: change ${field} in configmap.yaml` });
   }
   const { file, secrets } = targetForPods(target.configuration);
   const files = { "target.yaml": stringify(file), ...workloadFiles(named) };

@@ -229,8 +229,7 @@ function withEngine(workload: Workload, engine: string | undefined): Workload {
   if (engine === undefined || engine === workload.engine) return workload;
   if (engine !== "native" && engine !== "autocannon" && engine !== "k6")
     throw new UsageError(`unknown engine "${engine}"`, { hint: "native, autocannon or k6." });
-  if (engine !== "native")
-    assertNoEvents(workload, `${engine} does not record what happens to the requests of each second`);
+  if (engine !== "native") assertNoEvents(workload, `${engine} does not record results by second`);
   return { ...workload, engine };
 }
 

@@ -51,5 +51,5 @@ export function countToDecide(
   return Math.ceil(decided / unit) * unit;
 }
 
-/** Beyond this, nobody waits for a decision. */
+/** Larger counts are reported as Infinity. */
 const MAX_COUNT = 1e9;

@@ -12,7 +12,7 @@ const WRITTEN = /^\s*(<=|<|=)\s*(\d+(?:\.\d+)?)\s*(%)?\s*$/;
 
 export const BOUND_FORM = 'must be a bound such as "< 0.1 %", "<= 3" or 0';
 
-/** @param written `"< 0.1 %"` of the requests, `"<= 3"` requests, or a number of requests. @returns `undefined` if it is no bound. */
+/** @param written `"< 0.1 %"` of the requests, `"<= 3"` requests, or a number of requests. @returns `undefined` if it is not a valid bound. */
 export function parseEventBound(written: string | number): EventBound | undefined {
   if (typeof written === "number")
     return Number.isInteger(written) && written >= 0

@@ -8,10 +8,10 @@ const MIN_WINDOW_S = 10;
 const MAX_OPEN_WINDOW_S = 60;
 /** Minimum number of seconds before the first event for a comparison. */
 const MIN_BEFORE_S = 3;
-/** A quantile of the latency is as before up to this multiple of its median before, plus this time. */
+/** A quantile of the latency has recovered up to this multiple of its median before, plus this time. */
 const SLOWER = 1.5;
 const SLOWER_MS = 10;
-/** Seconds in a row that must be as before: one may be by chance. */
+/** Seconds in a row that must be like those before: one may be by chance. */
 const STEADY_S = 3;
 /** A closed loop sends at least this share of what it sent before. */
 const CLOSED_SHARE = 0.8;
@@ -29,22 +29,22 @@ export interface EventTimes {
 interface SecondFigures {
   readonly due: number;
   readonly served: number;
-  readonly refused: number;
+  readonly retryable: number;
   readonly failed: number;
   readonly p50Ms: number | null;
   readonly p95Ms: number | null;
 }
 
 /** How a request ended, as its client sees it. */
-function outcomeOf({ outcome, retryAfter }: EventCount): "served" | "refused" | "failed" {
+function outcomeOf({ outcome, retryAfter }: EventCount): "served" | "retryable" | "failed" {
   if (outcome === "admitted") return "served";
-  return retryAfter === "usable" ? "refused" : "failed";
+  return retryAfter === "usable" ? "retryable" : "failed";
 }
 
-/** How a stream ended early; `undefined`: it was complete, or did not begin. */
-function truncationOf({ stream, outcome, what }: EventCount): "cut" | "interrupted" | undefined {
+/** How a stream ended too early; `undefined`: it was complete, or did not begin. */
+function truncationOf({ stream, outcome, what }: EventCount): "truncated" | "interrupted" | undefined {
   if (!stream || outcome !== "unfinished") return undefined;
-  return what === ERROR_IN_STREAM ? "interrupted" : "cut";
+  return what === ERROR_IN_STREAM ? "interrupted" : "truncated";
 }
 
 function sumOf(counts: readonly EventCount[], isCounted: (count: EventCount) => boolean = () => true): number {
@@ -58,7 +58,7 @@ function secondFigures({ dropped, counts, timesUs }: EventSecond): SecondFigures
   return {
     due: sumOf(counts) + dropped,
     served: of("served"),
-    refused: of("refused"),
+    retryable: of("retryable"),
     failed: of("failed"),
     p50Ms: ms(0.5),
     p95Ms: ms(0.95),
@@ -101,7 +101,7 @@ function levelBefore(first: EventCounts | undefined, atS: number): Level | undef
   };
 }
 
-const NOTHING_DUE: SecondFigures = { due: 0, served: 0, refused: 0, failed: 0, p50Ms: null, p95Ms: null };
+const NOTHING_DUE: SecondFigures = { due: 0, served: 0, retryable: 0, failed: 0, p50Ms: null, p95Ms: null };
 
 /** Whether no fewer requests were served than before, beyond chance. */
 function isServedAsBefore({ due, served }: SecondFigures, { servedShare }: Level): boolean {
@@ -116,8 +116,8 @@ function isFastAsBefore({ due, p50Ms, p95Ms }: SecondFigures, level: Level, isCl
 }
 
 /**
- * Seconds after the event from which on it is as before: after the last second in which fewer requests were served, and from the
- * first of three seconds in a row with latencies as before.
+ * Seconds after the event from which on it has recovered: after the last second in which fewer requests were served, and from the
+ * first of three seconds in a row with latencies like those before.
  */
 function recoveredAfter(seconds: readonly SecondFigures[], level: Level, isClosed: boolean): number | null {
   const from = seconds.findLastIndex((second) => !isServedAsBefore(second, level)) + 1;
@@ -166,18 +166,18 @@ export function eventFigures(
     windowS: Math.max(0, windowS),
     requests: sumOf(requests),
     served: sumOf(requests, isServed),
-    refused: sumOf(requests, (count) => outcomeOf(count) === "refused"),
+    retryable: sumOf(requests, (count) => outcomeOf(count) === "retryable"),
     failed: sumOf(requests, (count) => outcomeOf(count) === "failed"),
     kinds: kindsOf(requests),
     streams: {
       count: sumOf(streams),
       interrupted: sumOf(streams, isTruncated("interrupted")),
-      cut: sumOf(streams, isTruncated("cut")),
+      truncated: sumOf(streams, isTruncated("truncated")),
       inFlight: {
         count: sumOf(inFlight),
         finished: sumOf(inFlight, isServed),
         interrupted: sumOf(inFlight, isTruncated("interrupted")),
-        cut: sumOf(inFlight, isTruncated("cut")),
+        truncated: sumOf(inFlight, isTruncated("truncated")),
         other: sumOf(inFlight, (count) => !isServed(count) && truncationOf(count) === undefined),
       },
     },
@@ -195,7 +195,7 @@ function beforeOf({ seconds, servedShare, p50Ms, p95Ms }: Level): EventFigures["
   return { seconds, servedShare, p50Ms, p95Ms };
 }
 
-/** The most frequent kinds first; what differs only in the reason of a refusal stays apart. */
+/** The most frequent kinds first; what differs only in the reason of a denial stays separate. */
 function kindsOf(requests: readonly EventCount[]): EventFigures["kinds"] {
   const kinds = new Map<string, EventFigures["kinds"][number]>();
   for (const one of requests) {
@@ -218,11 +218,11 @@ function kindsOf(requests: readonly EventCount[]): EventFigures["kinds"] {
 export function countsJudgedByEvent(
   { seconds, inFlight }: EventCounts,
   windowS: number,
-  judged: { readonly failed: boolean; readonly refused: boolean },
+  judged: { readonly failed: boolean; readonly retryable: boolean },
 ): EventCount[] {
   const inWindow = seconds.flatMap(([second, { counts }]) => (second >= 0 && second < windowS ? counts : []));
   return [...inFlight, ...inWindow].filter((count) => {
     const outcome = outcomeOf(count);
-    return (outcome === "failed" && judged.failed) || (outcome === "refused" && judged.refused);
+    return (outcome === "failed" && judged.failed) || (outcome === "retryable" && judged.retryable);
   });
 }

@@ -51,7 +51,7 @@ interface State {
   undo?: EventExecution;
 }
 
-/** Never aborted: what is undone is undone completely. */
+/** Undo actions are never aborted. */
 const NEVER = new AbortController().signal;
 
 /** Executes the events of a workload while its load is sent, and undoes them. */
@@ -88,7 +88,7 @@ export class EventRunner {
     for (const timer of this.#timers) clearTimeout(timer);
   }
 
-  /** Not after the requests in flight: the process has little time after a signal. */
+  /** Undoes events without waiting for requests in flight: the process must end soon after a signal. */
   #interrupt(): Promise<unknown> {
     this.#cancel();
     this.#abort.abort();

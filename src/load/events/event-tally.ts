@@ -16,7 +16,7 @@ export interface EventCount {
   /** See `RequestOutcome`. */
   readonly what: string;
   readonly stream: boolean;
-  /** Whether a refusal that clients retry says when; `none`: it is no such refusal. */
+  /** Whether a response with a retryable status has a usable Retry-After; `none`: the status is not retryable. */
   readonly retryAfter: "usable" | "missing" | "none";
   count: number;
 }
@@ -33,7 +33,7 @@ export interface EventSecond {
 export interface EventCounts {
   /** By the time at which they were due, in whole seconds from the event; negative ones only for the first event. */
   readonly seconds: (readonly [second: number, counted: EventSecond])[];
-  /** Requests that had been sent when the event began; if there were several events meanwhile, at the last one. */
+  /** Requests in flight when the event began. A request that spans several events counts for the last one. */
   readonly inFlight: EventCount[];
 }
 

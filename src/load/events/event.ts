@@ -6,15 +6,15 @@ export type EventAction = Action | { readonly kind: "named"; readonly name: stri
 
 /** What clients may notice of an event. */
 export interface EventExpectations {
-  /** Requests without a usable reply, and not refused. */
+  /** Requests without a usable reply, except retryable denials. */
   readonly failed?: EventBound | undefined;
-  /** Requests refused with a status that clients retry, and a usable Retry-After. */
-  readonly refused?: EventBound | undefined;
-  /** Streams that ended without their end and without an error event. */
-  readonly cutStreams?: EventBound | undefined;
+  /** Requests denied with a retryable status and a usable Retry-After. */
+  readonly retryable?: EventBound | undefined;
+  /** Streams that stopped before their final event and without an error event. */
+  readonly truncatedStreams?: EventBound | undefined;
   /** Streams that ended with an error event. */
   readonly interruptedStreams?: EventBound | undefined;
-  /** Time until outcomes and latency are as before, s: from the start of the event, or of its undoing if it lasts. */
+  /** Time until outcomes and latency have recovered, s: from the start of the event, or of its undo if it has a duration. */
   readonly recoveredWithinS?: number | undefined;
 }
 

@@ -11,7 +11,7 @@ const CONFIDENCE = 0.95;
 const MIN_REQUESTS = 20;
 /** Kinds of failures that a busy machine can cause as well. */
 const OF_TIMING: readonly string[] = ["deadline", "idle", "aborted", "408"];
-/** What served less than this share before the event has nothing to recover to. */
+/** Minimum share of served requests before the event; below it, recovery cannot be judged. */
 const MIN_SERVED_BEFORE = 0.5;
 /** Whole seconds after the time of recovery that show that it lasts; see `eventFigures`. */
 const SHOWN_S = 3;
@@ -73,7 +73,7 @@ function notDisturbed({ execution, figures, durationS, undo }: LoadEvent): strin
   if (execution === null) return "the load ended before the event";
   const failed = (what: string, { action, result, output }: EventExecution) =>
     `${what} failed (${action}: ${result})${output === "" ? "" : `: ${lastLine(output)}`}`;
-  if (!execution.succeeded) return failed("the event itself", execution);
+  if (!execution.succeeded) return failed("the action of the event", execution);
   if (durationS !== undefined && undo?.succeeded !== true)
     return undo === undefined ? "the load ended before the event was undone" : failed("undoing the event", undo);
   return figures === null ? "the load ended before the event" : undefined;
@@ -106,7 +106,7 @@ interface Question {
 }
 
 function questionsOf(expect: EventExpectations): Question[] {
-  const { failed, refused, cutStreams, interruptedStreams, recoveredWithinS } = expect;
+  const { failed, retryable, truncatedStreams, interruptedStreams, recoveredWithinS } = expect;
   const bounded = (
     id: string,
     title: string,
@@ -117,29 +117,24 @@ function questionsOf(expect: EventExpectations): Question[] {
       ? []
       : [{ id, title, judge: (named, figures) => judgeBound(named, { bound, ...counted(figures) }) }];
   return [
-    ...bounded(
-      "failed",
-      "Requests around the event get a usable reply or a refusal that they can retry",
-      failed,
-      (of) => ({
-        count: of.failed,
-        of: of.requests,
-        what: "failed",
-        unit: "request",
-        kinds: of.kinds.filter(({ outcome }) => outcome === "failed"),
-      }),
-    ),
-    ...bounded("refused", "Few requests around the event are refused", refused, (of) => ({
-      count: of.refused,
+    ...bounded("failed", "Requests around the event get a usable reply or a denial with Retry-After", failed, (of) => ({
+      count: of.failed,
       of: of.requests,
-      what: "refused",
+      what: "failed",
       unit: "request",
-      kinds: of.kinds.filter(({ outcome }) => outcome === "refused"),
+      kinds: of.kinds.filter(({ outcome }) => outcome === "failed"),
     })),
-    ...bounded("cut-streams", "Streams around the event are not cut", cutStreams, ({ streams }) => ({
-      count: streams.cut,
+    ...bounded("retryable", "Few requests around the event are denied with Retry-After", retryable, (of) => ({
+      count: of.retryable,
+      of: of.requests,
+      what: "denied with Retry-After",
+      unit: "request",
+      kinds: of.kinds.filter(({ outcome }) => outcome === "retryable"),
+    })),
+    ...bounded("truncated-streams", "Streams around the event are not truncated", truncatedStreams, ({ streams }) => ({
+      count: streams.truncated,
       of: streams.count,
-      what: "cut without an error event",
+      what: "truncated without an error event",
       unit: "stream",
       kinds: [],
     })),
@@ -160,7 +155,7 @@ function questionsOf(expect: EventExpectations): Question[] {
       : [
           {
             id: "recovered",
-            title: "Outcomes and latency are as before the event",
+            title: "Outcomes and latency recover after the event",
             judge: (named: Named, figures: EventFigures, event: LoadEvent) =>
               judgeRecovery(named, figures, event, recoveredWithinS),
           },
@@ -192,8 +187,12 @@ function judgeBound(named: Named, counted: Counted): Finding {
       basis: !decided && isOfTiming ? "timing" : "content",
       magnitude: share,
     });
-  const more = Number.isFinite(decided) ? `; about ${formatCount(decided, unit)} would decide` : "";
-  return finding({ ...facts, basis: "timing", undecided: `${observed}: too few to decide ${bound.text}${more}` });
+  const more = Number.isFinite(decided) ? `; about ${formatCount(decided, unit)} are needed` : "";
+  return finding({
+    ...facts,
+    basis: "timing",
+    undecided: `${observed}: too few ${unit}s to decide ${bound.text}${more}`,
+  });
 }
 
 /** Whether a bound is met, or the number of requests that would decide it. */
@@ -204,7 +203,7 @@ function decide({ bound, count, of, unit }: Pick<Counted, "bound" | "count" | "o
     if (count > value || (count === value && !isInclusive)) return false;
     return of >= least || least;
   }
-  // Even a bound that allows everything is not met by nothing.
+  // Without requests, no bound is met, not even one that allows everything.
   if (of === 0) return least;
   const { low, high } = wilson({ count, of }, CONFIDENCE);
   if (low > value) return false;
@@ -226,32 +225,31 @@ function judgeRecovery(named: Named, figures: EventFigures, event: LoadEvent, wi
   if (before === null)
     return finding({
       ...facts,
-      undecided:
-        "fewer than 3 s with responses before the first event: nothing to compare with. Let the event begin later.",
+      undecided: "fewer than 3 s with responses before the first event: no baseline. Schedule the event later.",
     });
   if (before.servedShare < MIN_SERVED_BEFORE)
     return finding({
       ...facts,
-      undecided: `only ${percent(before.servedShare)} of the requests were served before the first event: nothing to compare with`,
+      undecided: `only ${percent(before.servedShare)} of the requests were served before the first event: no usable baseline`,
     });
   if (recoveredS !== null) {
     const tookS = Math.max(0, recoveredS - fromS);
     return finding({
       ...facts,
       met: tookS <= withinS,
-      observed: tookS === 0 ? `as before ${after}` : `as before ${tookS.toFixed(0)} s ${after}`,
+      observed: tookS === 0 ? `recovered ${after}` : `recovered ${tookS.toFixed(0)} s ${after}`,
       magnitude: tookS / withinS,
     });
   }
   if (observedS < fromS + withinS + SHOWN_S)
     return finding({
       ...facts,
-      undecided: `not as before in the ${observedS} s that followed the event; ${Math.ceil(fromS + withinS + SHOWN_S)} s would decide`,
+      undecided: `not recovered in the ${observedS} s after the event; deciding needs ${Math.ceil(fromS + withinS + SHOWN_S)} s`,
     });
   return finding({
     ...facts,
     met: false,
-    observed: `not as before in the ${observedS} s that followed the event`,
+    observed: `not recovered in the ${observedS} s after the event`,
     magnitude: observedS / withinS,
   });
 }

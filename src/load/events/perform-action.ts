@@ -51,7 +51,7 @@ async function runCommand(
   // The name is not needed: the file is gone when the last process has closed it.
   rmSync(place, { recursive: true, force: true });
   try {
-    // A process group of its own: a signal from the terminal must not end it, and a timeout must end its children.
+    // A separate process group: a signal from the terminal must not end the command, and a timeout must end its children too.
     const child = spawn(command, { cwd: folder, shell: true, detached: GROUPS, stdio: ["ignore", output, output] });
     let why: string | undefined;
     const stop = (reason: string) => {
@@ -59,11 +59,11 @@ async function runCommand(
       killAll(child);
     };
     const deadline = setTimeout(() => stop(`timed out after ${timeoutMs / 1_000} s`), timeoutMs);
-    using _listening = onAbort(abort, () => stop("was ended with the load"));
-    if (abort.aborted) stop("was ended with the load");
+    using _listening = onAbort(abort, () => stop("aborted because the load was interrupted"));
+    if (abort.aborted) stop("aborted because the load was interrupted");
     try {
       const [code, signal] = (await once(child, "exit")) as [number | null, string | null];
-      const result = why ?? (code === null ? `ended by ${signal}` : `exit code ${code}`);
+      const result = why ?? (code === null ? `killed by ${signal}` : `exit code ${code}`);
       return { succeeded: why === undefined && code === 0, result, exitCode: code, ...readOutput(output) };
     } finally {
       clearTimeout(deadline);
@@ -106,8 +106,8 @@ function sendSignal({ signal, pid, pidFile }: Extract<Action, { kind: "signal" }
     }
   }
   // 0 and 1 are this process's group and the first process of the system.
-  if (id === undefined || id < 2) return failed(`${pidFile} has no process id`);
-  if (id === process.pid) return failed(`${id} is this process`);
+  if (id === undefined || id < 2) return failed(`${pidFile} does not contain a process id`);
+  if (id === process.pid) return failed(`process ${id} is Gauntlet itself`);
   try {
     process.kill(id, `SIG${signal}`);
     return { ...without, succeeded: true, result: `SIG${signal} was sent to process ${id}` };
@@ -132,7 +132,7 @@ async function sendRequest(
     const result = deadline.aborted
       ? `timed out after ${timeoutMs / 1_000} s`
       : abort.aborted
-        ? "was ended with the load"
+        ? "aborted because the load was interrupted"
         : `failed: ${messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error)}`;
     return { ...without, succeeded: false, result };
   }

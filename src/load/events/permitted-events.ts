@@ -8,8 +8,8 @@ import type { EventAction, WorkloadEvent } from "./event.ts";
 type EventTarget = Pick<Target, "disturb" | "source" | "authorized">;
 
 /**
- * The events of a workload, with the actions that the target file names. That the load itself may be sent is decided elsewhere; here
- * only, that a request of an event goes to this machine, or to another one with `authorized: true`.
+ * The events of a workload, with the actions that the target file names. The caller has already checked that
+ * the load is allowed. This checks only that the request of an event goes to this machine, or that the target has `authorized: true`.
  *
  * @throws ConfigError with every problem.
  */
@@ -25,7 +25,7 @@ export function permittedEvents(events: readonly WorkloadEvent[], target: EventT
       return problem(
         `disturb.${action.name}`,
         `is missing; the event "${event}" of the workload needs it.`,
-        `Say what it does on this machine: \`disturb: { ${action.name}: ./${action.name}.sh }\`.`,
+        `Define it in the target file: \`disturb: { ${action.name}: ./${action.name}.sh }\`.`,
       );
     if (known?.kind === "http" && !isLoopback(known.url) && !target.authorized)
       return problem(
@@ -36,7 +36,7 @@ export function permittedEvents(events: readonly WorkloadEvent[], target: EventT
     if (known?.kind === "http" && known.token !== undefined) {
       const token = readToken(known.token);
       if (token.problem !== undefined)
-        return problem("", `the token of the event "${event}" ${token.problem}`, "Set it before the run.");
+        return problem("", `the token of the event "${event}": ${token.problem}`, "Set it before the run.");
     }
     return known;
   };
@@ -62,7 +62,7 @@ export function actionOf(action: EventAction): Action {
 export function assertNoEvents({ name, events }: Pick<Workload, "name" | "events">, why: string): void {
   if (events !== undefined)
     throw new UsageError(`${name} has events, and ${why}`, {
-      hint: "Events need `gauntlet load` with the native engine in one process; --workers may be added.",
+      hint: "Run it with `gauntlet load`, the native engine and a single process; --workers is allowed.",
     });
 }
 
@@ -91,9 +91,9 @@ export function readToken(reference: string): { readonly value?: string; readonl
   try {
     const value = (kind === "env" ? process.env[place] : readFileSync(place, "utf8"))?.trim();
     return value === undefined || value === ""
-      ? { problem: `is ${kind === "env" ? `the environment variable ${place}, which is not set` : `an empty file`}.` }
+      ? { problem: `${kind === "env" ? `the environment variable ${place} is not set` : "the file is empty"}.` }
       : { value };
   } catch (error) {
-    return { problem: `cannot be read: ${fileProblem(error)}.` };
+    return { problem: `the file cannot be read: ${fileProblem(error)}.` };
   }
 }

@@ -36,7 +36,7 @@ export function recordEvents({ executed, counts, startS, isClosed }: RecordedEve
   const judged = executed.flatMap(({ event: { expect } }, index) =>
     judgedCounts(counts[index], events[index]?.figures, {
       failed: expect.failed !== undefined,
-      refused: expect.refused !== undefined,
+      retryable: expect.retryable !== undefined,
     }),
   );
   return { events, judged };
@@ -45,7 +45,7 @@ export function recordEvents({ executed, counts, startS, isClosed }: RecordedEve
 function judgedCounts(
   counts: EventCounts | undefined,
   figures: EventFigures | null | undefined,
-  judged: { readonly failed: boolean; readonly refused: boolean },
+  judged: { readonly failed: boolean; readonly retryable: boolean },
 ): EventCount[] {
   return counts === undefined || !figures ? [] : countsJudgedByEvent(counts, figures.windowS, judged);
 }

@@ -18,7 +18,7 @@ const bound = z
   .refine((written) => parseEventBound(written) !== undefined, { message: BOUND_FORM });
 
 const name = z.string().regex(/^[A-Za-z][A-Za-z0-9-]*$/, "must be letters, digits and dashes");
-const named = optional(name, "The name of an action of the target file's `disturb`.");
+const named = optional(name, "Name of an action under disturb in the target file.");
 
 /** The fields that say what an event does. */
 const KINDS = [...ACTION_KINDS, "disturb"] as const;
@@ -31,7 +31,7 @@ const eventSchema = z
     disturb: named,
     after: optional(
       z.union([actionSchema, z.strictObject({ disturb: name })]),
-      "Undoes the event: after durationS, or at the end of the load, however that ends.",
+      "Undoes the event after durationS, or at the end of the load, even if the load fails or is interrupted.",
     ),
     durationS: optional(z.number().positive(), "Seconds until the event is undone by `after`."),
     windowS: optional(
@@ -41,12 +41,12 @@ const eventSchema = z
     expect: optional(
       z.strictObject({
         failed: optional(bound, 'Requests without a usable reply: "< 0.1 %" of them, or a number.'),
-        refused: optional(bound, "Requests refused with 429, 502, 503, 504 or 529 and a usable Retry-After."),
-        cutStreams: optional(bound, "Streams that end without their end and without an error event."),
+        retryable: optional(bound, "Requests denied with 429, 502, 503, 504 or 529 and a usable Retry-After."),
+        truncatedStreams: optional(bound, "Streams that stop before their final event and without an error event."),
         interruptedStreams: optional(bound, "Streams that end with an error event."),
         recoveredWithinS: optional(
           z.number().positive(),
-          "Seconds until outcomes and latency are as before: after the start of the event, or of `after` if durationS is set.",
+          "Seconds until outcomes and latency have recovered, from the start of the event, or of `after` if durationS is set.",
         ),
       }),
       "What clients may notice. A violation fails the load.",
@@ -57,7 +57,7 @@ const eventSchema = z
     if (given.length !== 1)
       context.addIssue({
         code: "custom",
-        message: `expected one of ${KINDS.join(", ")}; it has ${given.length === 0 ? "none of them" : given.join(" and ")}`,
+        message: `expected exactly one of ${KINDS.join(", ")}; found ${given.length === 0 ? "none" : given.join(" and ")}`,
         path: given.length > 1 ? [given[1] ?? ""] : [],
       });
     if (event.durationS !== undefined && event.after === undefined)
@@ -92,11 +92,11 @@ export function eventProblems(events: readonly WrittenEvent[], arrivals: Arrival
     const endS = secondsOf(at) + durationS;
     if (lastsS !== undefined && endS >= lastsS)
       problems.push({
-        message: `${durationS === 0 ? "is" : "and durationS end"} ${endS} s after the start, and the load lasts ${lastsS} s; the event must be over before that`,
+        message: `${durationS === 0 ? "is" : "plus durationS is"} ${endS} s after the start of the measurement, but the measurement lasts only ${lastsS} s`,
         path: [index, "at"],
       });
     const before = events.findIndex((other) => other.name === of);
-    if (before < index) problems.push({ message: `is also the name of event ${before + 1}`, path: [index, "name"] });
+    if (before < index) problems.push({ message: `duplicates the name of event ${before + 1}`, path: [index, "name"] });
   }
   return problems;
 }
@@ -135,12 +135,12 @@ function actionOf(written: z.infer<typeof actionSchema> | { readonly disturb: st
 }
 
 function expectationsOf(written: WrittenEvent["expect"] = {}): EventExpectations {
-  const { failed, refused, cutStreams, interruptedStreams, recoveredWithinS } = written;
+  const { failed, retryable, truncatedStreams, interruptedStreams, recoveredWithinS } = written;
   const boundOf = (given: string | number | undefined) => (given === undefined ? undefined : parseEventBound(given));
   return {
     failed: boundOf(failed),
-    refused: boundOf(refused),
-    cutStreams: boundOf(cutStreams),
+    retryable: boundOf(retryable),
+    truncatedStreams: boundOf(truncatedStreams),
     interruptedStreams: boundOf(interruptedStreams),
     recoveredWithinS,
   };

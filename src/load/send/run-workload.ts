@@ -115,7 +115,7 @@ export async function runWorkload(workload: Workload, context: LoadContext): Pro
   try {
     share = await send(workload, arrivals, { ...sending, onSpent, onBegin }, { originUs, originMs, totalS }, report);
   } finally {
-    // Whatever ended the load: what was done to the gateway is undone.
+    // Undo the events however the load ended.
     executed = await events?.end();
   }
   const ran = recordShare(share, {

@@ -215,8 +215,8 @@ export async function sendShare(arrivals: Arrivals, options: ShareOptions): Prom
 }
 
 /**
- * A workload that allows as many failures as would open the circuit breaker must not be stopped by it, and neither one whose events
- * make the gateway fail.
+ * The circuit breaker must not stop a workload that allows as many failures as would open it, or one whose events make the gateway
+ * fail.
  */
 export function circuitRule(
   { allow, events }: Workload,

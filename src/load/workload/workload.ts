@@ -71,7 +71,7 @@ export const workloadSchema = z
     ),
     events: optional(
       eventsSchema,
-      "What happens to the gateway while the load is sent, such as a restart, and what its clients may notice of it.",
+      "Events during the load, such as a restart of the gateway, and the limits on what clients may notice.",
     ),
     warmupS: optional(z.number().nonnegative(), "Seconds that are sent and not measured."),
     engine: z.enum(["native", "autocannon", "k6"]).optional(),
@@ -112,11 +112,11 @@ export const workloadSchema = z
     { message: "abortOnFail is for a workload with arrivals: a tier run has several phases", path: ["thresholds"] },
   )
   .refine(({ events, tier }) => events === undefined || tier === undefined, {
-    message: "are for a workload with arrivals: a tier run has phases of its own",
+    message: "need arrivals: a tier run defines its own phases",
     path: ["events"],
   })
   .refine(({ events, engine = "native" }) => events === undefined || engine === "native", {
-    message: "need the native engine: other engines do not record what happened to the requests of each second",
+    message: "need the native engine: other engines do not record results by second",
     path: ["events"],
   })
   .superRefine(({ events = [], arrivals, warmupS = 0 }, context) => {

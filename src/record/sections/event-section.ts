@@ -10,7 +10,7 @@ const executionSchema = z.strictObject({
   succeeded: z.boolean(),
   /** `exit code 0`, `status 204`, `timed out after 60 s`. */
   result: z.string(),
-  /** Of a command that ended by itself. */
+  /** Exit code of a command; `null` if it was killed, or if the action is not a command. */
   exitCode: z.int().nullable(),
   /** The beginning of what it printed, or of the response body; secrets are masked. */
   output: z.string(),
@@ -21,7 +21,7 @@ const executionSchema = z.strictObject({
 const requestKind = z.strictObject({
   /** The reason of a denial, the kind of failure, or the defect of an invalid reply; `served` for the others. */
   what: z.string(),
-  outcome: z.enum(["served", "refused", "failed"]),
+  outcome: z.enum(["served", "retryable", "failed"]),
   stream: z.boolean(),
   count,
 });
@@ -35,8 +35,8 @@ const eventFiguresSchema = z.strictObject({
   /** Requests that were due in the window or in flight at the event; each is one of the other three. */
   requests: count,
   served: count,
-  /** Refused with a status that clients retry, and a usable Retry-After. */
-  refused: count,
+  /** Denied with a retryable status and a usable Retry-After. */
+  retryable: count,
   failed: count,
   kinds: z.array(requestKind),
   /** Streams of the window. */
@@ -44,14 +44,14 @@ const eventFiguresSchema = z.strictObject({
     count,
     /** Ended with an error event. */
     interrupted: count,
-    /** Ended without their end and without an error event. */
-    cut: count,
+    /** Stopped before their final event and without an error event. */
+    truncated: count,
     /** Those that were in flight when the event began. */
-    inFlight: z.strictObject({ count, finished: count, interrupted: count, cut: count, other: count }),
+    inFlight: z.strictObject({ count, finished: count, interrupted: count, truncated: count, other: count }),
   }),
   /** Seconds before the first event; `null` if there were too few. */
   before: z.strictObject({ seconds: count, servedShare: z.number(), p50Ms: latency, p95Ms: latency }).nullable(),
-  /** Seconds from the event until outcomes and latency were as before; `null`: not before the end, or not known. */
+  /** Seconds from the event until outcomes and latency had recovered; `null`: not before the end, or not known. */
   recoveredS: z.number().nullable(),
   /** Whole seconds after the event that could show it. */
   observedS: count,
@@ -61,7 +61,7 @@ const eventFiguresSchema = z.strictObject({
       second: z.int(),
       due: count,
       served: count,
-      refused: count,
+      retryable: count,
       failed: count,
       p50Ms: latency,
       p95Ms: latency,

@@ -6,10 +6,10 @@ import { type Apply, wrap } from "./wrap.ts";
 export const otherReplica: When = ({ services }) => (services.shared?.replica ?? 1) > 1;
 
 /** Another replica has at least `count` requests in flight. */
-export const busyElsewhere =
+export const otherReplicaBusy =
   (count = 1): When =>
   ({ services }) =>
-    (services.shared?.inFlightElsewhere ?? 0) >= count;
+    (services.shared?.inFlightOnOthers ?? 0) >= count;
 
 /**
  * Replicas learn of these events late, or never.
@@ -20,7 +20,7 @@ export function learnsLate(about: (event: SharedEvent) => boolean, afterMs?: num
   return wrap("learnsAfterMs", (next) => (event, replica) => (about(event) ? afterMs : next(event, replica)));
 }
 
-/** Each replica has a count of its own of these events. */
+/** Each replica counts these events separately. */
 export function countsOwn(...kinds: readonly SharedEvent["kind"][]): Apply {
   return learnsLate(({ kind }) => kinds.includes(kind));
 }

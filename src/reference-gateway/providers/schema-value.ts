@@ -1,6 +1,6 @@
 import { isObject, member } from "../../core/index.ts";
 
-/** Deeper parts of a schema only have what they require, so that a schema that refers to itself ends. */
+/** Below this depth, only required properties are generated, so that a recursive schema terminates. */
 const MAX_DEPTH = 8;
 const MAX_DEPTH_REQUIRED = 32;
 

@@ -28,7 +28,7 @@ export function openShared(shared: SharedState, parts: SharedParts, settings: Ga
     readyAccountsOf(known);
     for (const [name, text] of Object.entries(settings.keys)) {
       if (known.get(name)?.secret !== text)
-        throw new UsageError(`keys: "${name}" is another key on the replicas that run already`, {
+        throw new UsageError(`keys: "${name}" differs from the key of the running replicas`, {
           hint: "Start all replicas with the same --keys.",
         });
     }

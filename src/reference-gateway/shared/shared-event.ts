@@ -25,5 +25,5 @@ export type SharedEvent =
     }
   | { readonly kind: "activity"; readonly row: Activity }
   | { readonly kind: "clock"; readonly shiftWallMs: number; readonly skipMs: number }
-  /** A replica has ended: nothing of it is in flight any more. */
+  /** A replica has ended and has nothing in flight. */
   | { readonly kind: "gone"; readonly replica: number };

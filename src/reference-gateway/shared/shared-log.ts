@@ -63,7 +63,7 @@ export class SharedLog {
       if (error instanceof Error && "code" in error && error.code === "SQLITE_NOTADB") throw notOurs(path);
       const why = error instanceof Error && "errno" in error ? fileProblem(error) : messageOf(error);
       throw new UsageError(`shared: ${path} cannot be opened: ${why}`, {
-        hint: "Name a file in a folder that is there and can be written.",
+        hint: "Use a path in an existing folder that you can write to.",
         cause: error,
       });
     }
@@ -105,7 +105,7 @@ export class SharedLog {
 }
 
 function notOurs(path: string): UsageError {
-  return new UsageError(`shared: ${path} is not a shared file of a gateway`, {
-    hint: "Name a file that is not there yet, or one that gauntlet gateway --shared has made.",
+  return new UsageError(`shared: ${path} was not created by gauntlet gateway --shared`, {
+    hint: "Use a new path, or a file that gauntlet gateway --shared created.",
   });
 }

@@ -71,8 +71,8 @@ export class SharedState {
     return this.#ready;
   }
 
-  /** Requests in flight on other replicas, of an account or of all. */
-  get inFlightElsewhere(): number {
+  /** Requests in flight on other replicas, over all accounts. */
+  get inFlightOnOthers(): number {
     return [...this.#others.values()].reduce((sum, { leases }) => sum + leases.size, 0);
   }
 

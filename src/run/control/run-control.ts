@@ -56,7 +56,7 @@ export interface Interruption {
   by(): "SIGINT" | "SIGTERM" | undefined;
   /** Time since the first signal beyond `extendEnd`, ms; 0 before it. Slow work is skipped when the process must end soon. */
   sinceMs(): number;
-  /** After a signal, the process may run for this much longer, ms: something has to be undone. */
+  /** Extends the time that the process may run after a signal, ms, so that events can be undone. */
   extendEnd(byMs: number): void;
   /** Sets the folder in which the run is recorded, for the message of a process that could not write its report in time. */
   recordedIn(folder: string): void;

@@ -71,7 +71,7 @@ export function keepEvidence({
 
 /** `event restart: run ./restart.sh`, and at its end its result. */
 function eventText({ event, does, action, atS, execution }: EventNotice): string {
-  const what = does === "undo" ? `undoing event ${event}` : `event ${event}`;
+  const what = does === "undo" ? `undo of event ${event}` : `event ${event}`;
   const at = `at ${atS.toFixed(1)} s`;
   return execution === undefined
     ? `${what} ${at}: ${action}`

@@ -12,7 +12,7 @@ const SIGNALS = ["TERM", "KILL", "INT", "HUP", "QUIT", "USR1", "USR2", "STOP", "
 const signalSchema = z
   .strictObject({
     pid: optional(z.int().min(2), "Process id; not 0 or 1."),
-    pidFile: optional(z.string().min(1), "File that has the process id when the signal is sent."),
+    pidFile: optional(z.string().min(1), "File that contains the process id; read when the signal is sent."),
     name: z.enum(SIGNALS).meta({ description: "Signal, without SIG." }),
   })
   .refine(({ pid, pidFile }) => (pid === undefined) !== (pidFile === undefined), {
@@ -33,13 +33,13 @@ const httpSchema = z.strictObject({
 export const actionShape = {
   run: optional(
     z.string().min(1),
-    "Command line, run by the shell in the folder of the file. Redirect the output of processes that it leaves running.",
+    "Command line, run by the shell in the folder of the file. Redirect the output of background processes.",
   ),
   signal: optional(signalSchema, "Sends a signal to a process."),
   http: optional(httpSchema, "Sends an HTTP request; a status other than 2xx is a failure."),
   timeoutS: optional(
     z.number().positive().max(MAX_TIMEOUT_S),
-    `Seconds after which it is stopped and has failed; default ${DEFAULT_TIMEOUT_S}.`,
+    `Seconds until the action is aborted and counts as failed; default ${DEFAULT_TIMEOUT_S}.`,
   ),
 };
 

@@ -162,25 +162,23 @@ function addressesProblems({ baseUrl, addresses, addressChoice }: WrittenAddress
   if (addresses === undefined) {
     return [
       ...(baseUrl === undefined ? [[["baseUrl"], "is missing; expected string"] as [PropertyKey[], string]] : []),
-      ...(addressChoice === undefined
-        ? []
-        : [[["addressChoice"], "applies to several addresses: list them under addresses"] as [PropertyKey[], string]]),
+      ...(addressChoice === undefined ? [] : [[["addressChoice"], "requires addresses"] as [PropertyKey[], string]]),
     ];
   }
   const same = addresses.findIndex((url, index) => addresses.map(trimmed).indexOf(trimmed(url)) < index);
   return [
     ...(addresses.length < 2
-      ? [[["addresses"], "must have at least two addresses; a single one is a baseUrl"] as [PropertyKey[], string]]
+      ? [[["addresses"], "must have at least two addresses; use baseUrl for one"] as [PropertyKey[], string]]
       : []),
     ...(baseUrl === undefined
       ? []
       : [
-          [["baseUrl"], "must be omitted: addresses replaces it, and its first entry is the base URL"] as [
+          [["baseUrl"], "must be omitted if addresses is given; the first address is the base URL"] as [
             PropertyKey[],
             string,
           ],
         ]),
-    ...(same === -1 ? [] : [[["addresses", same], "is listed before"] as [PropertyKey[], string]]),
+    ...(same === -1 ? [] : [[["addresses", same], "is a duplicate"] as [PropertyKey[], string]]),
   ];
 }
 
@@ -195,11 +193,11 @@ export const targetSchema = z
     ),
     addresses: optional(
       z.array(httpAddress).meta({ minItems: 2 }),
-      "Base URLs of one service that has several, such as the replicas of a gateway, instead of baseUrl. Every request goes to one of them.",
+      "Base URLs of the replicas of one service, instead of baseUrl. Each request goes to one of them.",
     ),
     addressChoice: optional(
       z.enum(["round-robin", "random"]),
-      "How a request's address is chosen from addresses; default round-robin.",
+      "How each request's address is chosen; default round-robin.",
     ),
     headers: optional(
       z.strictObject({
@@ -308,7 +306,7 @@ export const targetSchema = z
     ),
     disturb: optional(
       z.record(z.string().regex(/^[A-Za-z][A-Za-z0-9-]*$/, "must be letters, digits and dashes"), actionSchema),
-      "What the events of a workload may do to the gateway, by name: restart, kill, stopStore, startStore, …",
+      "Actions that the events of a workload can perform on the gateway, by name: restart, kill, stopStore, startStore, …",
     ),
     authorized: optional(z.boolean(), "true: load may go to a host that is not loopback."),
     http: optional(

@@ -59,7 +59,7 @@ export function embeddedProvisioner(admin: Admin, valid: Key): Provisioner {
           ids.set(one.name, String(id));
           return one;
         },
-        async raise(key) {
+        async removeCap(key) {
           await change(key, { capMicroUsd: null });
         },
         async revoke(key) {

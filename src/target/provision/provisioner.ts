@@ -15,7 +15,7 @@ export interface ManagedAccount {
   /** @param terms daily cap, micro-dollars; default: none. */
   createKey(terms?: { readonly capMicroUsd?: number }): Promise<Key>;
   /** Removes the daily cap of a key that was created here. */
-  raise(key: Key): Promise<void>;
+  removeCap(key: Key): Promise<void>;
   revoke(key: Key): Promise<void>;
 }
 

@@ -1,8 +1,8 @@
 import { type Check, observationOf, responsesIn } from "../../../src/checks/index.ts";
 
 /**
- * A check of limits that is blocked if most complete 2xx responses to its requests were no replies, such as HTML pages: who sends
- * these has admitted nothing, so no limit can be seen in them.
+ * A check of limits that is blocked if most complete 2xx responses are not replies, such as HTML pages: they do not show whether a
+ * request was admitted.
  */
 export function amongReplies(check: Check): Check {
   if (check.kind !== "sending") return check;
@@ -14,7 +14,7 @@ export function amongReplies(check: Check): Check {
       const admitted = ended.filter(({ outcome }) => outcome === "admitted");
       verdict.assume(
         invalid.length <= admitted.length,
-        `the 2xx responses are replies (${invalid.length} of ${invalid.length + admitted.length} are not: ${invalid[0]?.what})`,
+        `most 2xx responses are usable replies (${invalid.length} of ${invalid.length + admitted.length} are not: ${invalid[0]?.what})`,
       );
       check.judge(recording, verdict, axes);
     },

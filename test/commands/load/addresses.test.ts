@@ -111,7 +111,7 @@ describe("load on several addresses", () => {
     const target = `addresses: [${one.baseUrl}, ${other.baseUrl}]\nkeys: { valid: env:K }\nmodels: { chat: plain }\n`;
     writeFileSync(join(folder.path, "t.yaml"), target);
     const { code, stderr } = await gauntlet([...command, "--target", "t.yaml"], ENVIRONMENT, folder.path);
-    expect(stderr).toContain(`${who} sends to one address, and the target has 2.`);
+    expect(stderr).toContain(`${who} supports only one address, but the target has 2.`);
     expect(code).toBe(2);
     expect([one.hosts, other.hosts]).toEqual([[], []]);
   });

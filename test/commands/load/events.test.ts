@@ -6,7 +6,7 @@ import { readRecord } from "../../../src/record/index.ts";
 import { gauntlet, startGauntlet } from "../../support/gauntlet.ts";
 import { startTwoGateways, type TwoGateways } from "../../support/two-gateways.ts";
 
-const EXPECT = "expect: { failed: 0, cutStreams: 0, recoveredWithinS: 5 }";
+const EXPECT = "expect: { failed: 0, truncatedStreams: 0, recoveredWithinS: 5 }";
 
 function workloadWith(events: string, durationS = 20): string {
   return `name: disturbed
@@ -39,7 +39,7 @@ describe("events during a load", () => {
     expect([...findings.values()].map(({ name, outcome }) => [name, outcome])).toEqual([
       ["event.roll", "met"],
       ["event.roll.failed", "met"],
-      ["event.roll.cut-streams", "met"],
+      ["event.roll.truncated-streams", "met"],
       ["event.roll.recovered", "met"],
     ]);
     expect(event?.figures?.streams.inFlight.finished).toBeGreaterThan(0);
@@ -56,9 +56,9 @@ describe("events during a load", () => {
       workloadWith(`  - { name: kill, at: 5s, disturb: kill, after: { disturb: start }, durationS: 2, ${EXPECT} }`),
     );
     expect(code, stdout).toBe(1);
-    expect(findings.get("event.kill.cut-streams")).toMatchObject({ outcome: "broken" });
+    expect(findings.get("event.kill.truncated-streams")).toMatchObject({ outcome: "broken" });
     expect(findings.get("event.kill.failed")).toMatchObject({ outcome: "broken" });
-    expect(event?.figures?.streams.inFlight.cut).toBeGreaterThan(0);
+    expect(event?.figures?.streams.inFlight.truncated).toBeGreaterThan(0);
     expect(findings.get("event.kill.after")).toMatchObject({ outcome: "met" });
   }, 120_000);
 
@@ -69,7 +69,7 @@ describe("events during a load", () => {
       workloadWith(`  - { name: roll, at: 5s, disturb: roll, ${EXPECT} }`),
     );
     expect(code, stdout).toBe(1);
-    expect(findings.get("event.roll.cut-streams")).toMatchObject({ outcome: "broken" });
+    expect(findings.get("event.roll.truncated-streams")).toMatchObject({ outcome: "broken" });
   }, 120_000);
 
   test("a gateway that sends 200 with garbage after its restart fails", async () => {
@@ -80,7 +80,7 @@ describe("events during a load", () => {
     );
     expect(code, stdout).toBe(1);
     expect(findings.get("event.roll.failed")).toMatchObject({ outcome: "broken" });
-    expect(findings.get("event.roll.cut-streams")).toMatchObject({ outcome: "met" });
+    expect(findings.get("event.roll.truncated-streams")).toMatchObject({ outcome: "met" });
     expect(event?.figures).toMatchObject({ recoveredS: null });
   }, 120_000);
 
@@ -96,12 +96,14 @@ describe("events during a load", () => {
     );
     expect(code, stdout).toBe(4);
     expect(stdout).toContain(
-      "the event itself failed (run echo no such service; exit 3: exit code 3): no such service",
+      "the action of the event failed (run echo no such service; exit 3: exit code 3): no such service",
     );
     expect(findings.get("event.broken.failed")).toMatchObject({ outcome: "undecided" });
     expect(findings.get("event.idle.failed")).toMatchObject({
       outcome: "undecided",
-      reason: { text: expect.stringMatching(/too few to decide < 0\.1 %; about [34],\d{3} requests would decide/) },
+      reason: {
+        text: expect.stringMatching(/too few requests to decide < 0\.1 %; about [34],\d{3} requests are needed/),
+      },
     });
   }, 60_000);
 
@@ -121,7 +123,7 @@ describe("events during a load", () => {
       expect(code, stderr).toBe(signal === "SIGINT" ? 130 : 143);
       expect(readFileSync(join(folder, "undone.txt"), "utf8")).toBe("undone\n");
       expect(readRecord(join(folder, "out")).load?.runs[0]?.events?.[0]).toMatchObject({
-        execution: { succeeded: false, result: "was ended with the load" },
+        execution: { succeeded: false, result: "aborted because the load was interrupted" },
         undo: { succeeded: true },
       });
     },

@@ -65,8 +65,8 @@ function judged(requests: readonly Sent[], expect: Record<string, string | numbe
   };
 }
 
-const EXPECT = { failed: 0, refused: "<= 100 %", cutStreams: 0, recoveredWithinS: 3 };
-const ALL_MET = { failed: "met", refused: "met", "cut-streams": "met", recovered: "met" };
+const EXPECT = { failed: 0, retryable: "<= 100 %", truncatedStreams: 0, recoveredWithinS: 3 };
+const ALL_MET = { failed: "met", retryable: "met", "truncated-streams": "met", recovered: "met" };
 const streams = (of: readonly Sent[]) => of.map((one, index) => ({ stream: index % 2 === 0, ...one }));
 
 test("nothing happens: everything is met", () => {
@@ -80,8 +80,12 @@ test.each([
   ["a reply that is invalid", { outcome: "invalid", what: "HTML page" }, "failed"],
   ["503 without Retry-After", { outcome: "failed", what: "503", status: 503 }, "failed"],
   ["401", { outcome: "denied", what: "invalid_api_key", status: 401 }, "failed"],
-  ["503 with Retry-After", { outcome: "failed", what: "503", status: 503, retryAfterMs: 1_000 }, "refused"],
-  ["429 with Retry-After", { outcome: "denied", what: "rate_limit_exceeded", status: 429, retryAfterMs: 0 }, "refused"],
+  ["503 with Retry-After", { outcome: "failed", what: "503", status: 503, retryAfterMs: 1_000 }, "retryable"],
+  [
+    "429 with Retry-After",
+    { outcome: "denied", what: "rate_limit_exceeded", status: 429, retryAfterMs: 0 },
+    "retryable",
+  ],
 ] as const)("two seconds of %s", (_, change, as) => {
   const { outcomes, figures } = judged(streams(steady(30, (dueS) => (dueS >= 6 && dueS < 8 ? change : {}))), EXPECT);
   expect(outcomes).toMatchObject({ ...ALL_MET, failed: as === "failed" ? "broken" : "met" });
@@ -98,10 +102,10 @@ test("streams in flight at the event are counted there, by how they end", () => 
       { ...long, tookMs: 700, outcome: "unfinished", what: "error in the stream" },
       { ...long, tookMs: 700, outcome: "failed", what: "reset", status: 0 },
     ],
-    { cutStreams: 0, interruptedStreams: "<= 1" },
+    { truncatedStreams: 0, interruptedStreams: "<= 1" },
   );
-  expect(figures?.streams.inFlight).toEqual({ count: 4, finished: 1, interrupted: 1, cut: 1, other: 1 });
-  expect(outcomes).toMatchObject({ "cut-streams": "broken", "interrupted-streams": "met" });
+  expect(figures?.streams.inFlight).toEqual({ count: 4, finished: 1, interrupted: 1, truncated: 1, other: 1 });
+  expect(outcomes).toMatchObject({ "truncated-streams": "broken", "interrupted-streams": "met" });
 });
 
 test.each([
@@ -128,7 +132,7 @@ test.each([
     100,
     0,
     "undecided",
-    /0 of 100 requests failed \(0\.0 %\): too few to decide < 0\.1 %; about 3,\d{3} requests would/,
+    /0 of 100 requests failed \(0\.0 %\): too few requests to decide < 0\.1 %; about 3,\d{3} requests are needed/,
   ],
   [100, 5, "broken", undefined],
 ])("a share of %d requests with %d failures is %s", (_, failures, outcome, reason) => {
@@ -160,8 +164,8 @@ test("without an action there is no verdict", () => {
 });
 
 test("a bound that allows everything is not met by nothing", () => {
-  const { outcomes } = judged(steady(30), { cutStreams: "<= 100 %", failed: "<= 100 %" }, 10);
-  expect(outcomes).toMatchObject({ "cut-streams": "undecided", failed: "met" });
+  const { outcomes } = judged(steady(30), { truncatedStreams: "<= 100 %", failed: "<= 100 %" }, 10);
+  expect(outcomes).toMatchObject({ "truncated-streams": "undecided", failed: "met" });
 });
 
 test("a gateway that replies with garbage before and after the event has not recovered", () => {

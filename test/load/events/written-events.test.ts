@@ -61,14 +61,17 @@ test("events are sorted by time; paths are relative to the file", () => {
 test.each([
   [
     "  - { name: a, at: 30s, run: x }",
-    /w\.yaml:5:16 \(events\.0\.at\): is 30 s after the start, and the load lasts 30 s/,
+    /w\.yaml:5:16 \(events\.0\.at\): is 30 s after the start of the measurement, but the measurement lasts only 30 s/,
   ],
   [
     "  - { name: a, at: 25s, run: x, after: y, durationS: 6 }",
-    /\(events\.0\.at\): and durationS end 31 s after the start/,
+    /\(events\.0\.at\): plus durationS is 31 s after the start/,
   ],
-  ["  - { name: a, at: 5s }", /\(events\.0\): expected one of run, signal, http, disturb; it has none of them/],
-  ["  - { name: a, at: 5s, run: x, disturb: y }", /\(events\.0\.disturb\): expected one of .*; it has run and disturb/],
+  ["  - { name: a, at: 5s }", /\(events\.0\): expected exactly one of run, signal, http, disturb; found none/],
+  [
+    "  - { name: a, at: 5s, run: x, disturb: y }",
+    /\(events\.0\.disturb\): expected exactly one of .*; found run and disturb/,
+  ],
   ["  - { name: a, at: soon, run: x }", /\(events\.0\.at\): .*must be a time such as "20s"/],
   [
     "  - { name: a, at: 5s, run: x, expect: { failed: few } }",
@@ -77,7 +80,7 @@ test.each([
   ["  - { name: a, at: 5s, run: x, durationS: 3 }", /\(events\.0\.durationS\): needs `after`/],
   [
     "  - { name: a, at: 5s, run: x }\n  - { name: a, at: 9s, run: x }",
-    /w\.yaml:6:7 \(events\.1\.name\): is also the name of event 1/,
+    /w\.yaml:6:7 \(events\.1\.name\): duplicates the name of event 1/,
   ],
   ["  - { name: a, at: 5s, signal: { name: KILL } }", /\(events\.0\.signal\): expected either pid or pidFile/],
   ["  - { name: a, at: 5s, signal: { pid: 1, name: KILL } }", /\(events\.0\.signal\.pid\): must be at least 2/],
@@ -96,7 +99,7 @@ test("events of a tier run and of other engines are rejected", () => {
   writeFileSync(path, written("  - { name: a, at: 5s, run: x }", "engine: k6"));
   expect(() => loadWorkload(path)).toThrow(/\(events\): need the native engine/);
   writeFileSync(path, "name: t\ntier: starter\nevents: [{ name: a, at: 5s, run: x }]\n");
-  expect(() => loadWorkload(path)).toThrow(/\(events\): are for a workload with arrivals/);
+  expect(() => loadWorkload(path)).toThrow(/\(events\): need arrivals/);
 });
 
 const target = (rest: string) =>

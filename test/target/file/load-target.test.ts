@@ -123,7 +123,7 @@ describe("an error has location, path and advice", () => {
     [
       "an address that is listed twice",
       "addresses: [http://h/v1, http://i/v1, http://H/v1/]\nkeys: { valid: env:GW_KEY }\n",
-      { line: 1, path: "addresses.2", message: "is listed before." },
+      { line: 1, path: "addresses.2", message: "is a duplicate." },
     ],
     [
       "a base address in addition to addresses",
@@ -133,7 +133,7 @@ describe("an error has location, path and advice", () => {
     [
       "a choice without addresses",
       minimal("addressChoice: random\n"),
-      { line: 4, path: "addressChoice", message: expect.stringContaining("list them under addresses") },
+      { line: 4, path: "addressChoice", message: expect.stringContaining("requires addresses") },
     ],
     [
       "an invalid base address",

@@ -20,7 +20,7 @@ export function Events({ record: { checks }, run }: { readonly record: RunRecord
     <>
       <DataTable
         caption={`Events of ${oneLine(run.name, 40)}`}
-        head={["Event", "At", "What was done", "What its clients noticed"]}
+        head={["Event", "At", "Action", "Client impact"]}
         rows={events.map((event) => [
           oneLine(event.name, 40),
           `${event.atS.toFixed(1)} s`,

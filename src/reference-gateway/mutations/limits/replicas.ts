@@ -1,6 +1,6 @@
 import { grid, type Mutation, mutation } from "../../change.ts";
 import { delays } from "../../edits/connection-edits.ts";
-import { busyElsewhere, countsOwn, learnsLate, otherReplica } from "../../edits/replica-edits.ts";
+import { countsOwn, learnsLate, otherReplica, otherReplicaBusy } from "../../edits/replica-edits.ts";
 import { both, inference } from "../../edits/when.ts";
 import { overlook, wrap } from "../../edits/wrap.ts";
 import { refusal } from "../../pipeline/refusal.ts";
@@ -15,42 +15,42 @@ export const REPLICA_MUTATIONS: readonly Mutation[] = [
       ...SHOWN,
       breaks: ["LIMIT-1", "LIMIT-RATE-6"],
       detectedBy: { "replicas.rate": "LIMIT-1" },
-      summary: "Each replica counts the request rate alone, so that the limit is multiplied by their number.",
+      summary: "Each replica counts the request rate separately, so the limit is multiplied by the number of replicas.",
       with: ["rate"],
     },
     "replicas.own-concurrency": {
       ...SHOWN,
       breaks: ["LIMIT-1", "LIMIT-CONC-2"],
       detectedBy: { "replicas.concurrency": "LIMIT-1" },
-      summary: "Each replica counts the requests in flight alone.",
+      summary: "Each replica counts requests in flight separately.",
       with: ["lease", "release"],
     },
     "replicas.own-cap": {
       ...SHOWN,
       breaks: ["ERR-402-QUOTA"],
       detectedBy: { "replicas.daily-cap": "ERR-402-QUOTA" },
-      summary: "Each replica has a tally of its own for daily caps.",
+      summary: "Each replica counts daily caps separately.",
       with: ["cap"],
     },
     "replicas.own-budget": {
       ...SHOWN,
       breaks: ["ERR-429-BUDGET"],
       detectedBy: { "replicas.lifetime-budget": "ERR-429-BUDGET" },
-      summary: "Each replica has a tally of its own for lifetime budgets.",
+      summary: "Each replica counts lifetime budgets separately.",
       with: ["budget"],
     },
     "replicas.own-balance": {
       ...SHOWN,
       breaks: ["ERR-402-CREDITS"],
       detectedBy: { "replicas.balance": "ERR-402-CREDITS" },
-      summary: "Each replica spends from a balance of its own.",
+      summary: "Each replica has its own copy of the balance.",
       with: ["balance"],
     },
     "replicas.release-unknown": {
       ...SHOWN,
       breaks: ["LIMIT-CONC-4"],
       detectedBy: { "replicas.release": "LIMIT-CONC-4" },
-      summary: "The end of a request is not known to the other replicas, where it stays in flight forever.",
+      summary: "The other replicas do not learn that a request has ended, and count it as in flight forever.",
       with: ["release"],
     },
   }),
@@ -120,7 +120,7 @@ export const REPLICA_MUTATIONS: readonly Mutation[] = [
     breaks: ["REPLICA-ISOLATION"],
     detectedBy: { "replicas.isolation": "REPLICA-ISOLATION" },
     summary: "A replica is a second slower while another one is busy.",
-    apply: delays(both(inference, busyElsewhere(2)), () => 1_000),
+    apply: delays(both(inference, otherReplicaBusy(2)), () => 1_000),
   }),
   mutation("replicas.fail-with-each-other", {
     ...SHOWN,
@@ -128,7 +128,7 @@ export const REPLICA_MUTATIONS: readonly Mutation[] = [
     detectedBy: { "replicas.isolation": "REPLICA-ISOLATION" },
     summary: "A replica fails requests while another one is busy.",
     apply: wrap("check", (next) => (name, call) => {
-      if (name === "model" && busyElsewhere(2)(call)) return refusal("internal_error");
+      if (name === "model" && otherReplicaBusy(2)(call)) return refusal("internal_error");
       return next(name, call);
     }),
   }),

@@ -28,7 +28,7 @@ export const REPLICA_VARIANTS: readonly Variant[] = [
   ),
   variant(
     "replicas.server-header",
-    "Each replica has a Server header of its own.",
+    "Each replica sends a different Server header.",
     onParcel(always, (parcel, { services }) => ({
       ...parcel,
       headers: withHeader(parcel.headers, "Server", `replica-${services.shared?.replica ?? 1}`),
