@@ -328,7 +328,7 @@ test("the command prints a table and one document, and renders a page", async ()
     /FAIL: a metric got worse and did not recover\nexit code 1 \(failed\): --gate is set and the verdict is fail\n$/,
   );
   const shown = await gauntlet(["history", db]);
-  expect(shown.stdout).toMatch(/\nexit code 0: .*without --gate .*; with --gate it would be 1\n$/);
+  expect(shown.stdout).toMatch(/\nexit code 0: .*without --gate, .*; with --gate it would be 1\n$/);
   const { code, stdout } = await gauntlet(["history", db, "--json", "--metric", "ttft_ms"]);
   const document = JSON.parse(stdout);
   expect(document).toMatchObject({ verdict: "fail", exitCode: 0, file: db });
