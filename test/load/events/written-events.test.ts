@@ -118,5 +118,5 @@ test("an action that the target file lacks is named, and so is a request to anot
     { action: { kind: "http", method: "GET", url: "http://198.51.100.1/x" } },
   ]);
   const token = 'disturb: { restart: { http: { url: "http://127.0.0.1:1/x", token: env:NOT_SET_HERE } } }';
-  expect(() => permittedEvents(named, target(token))).toThrow(/environment variable NOT_SET_HERE, which is not set/);
+  expect(() => permittedEvents(named, target(token))).toThrow(/environment variable NOT_SET_HERE is not set/);
 });
