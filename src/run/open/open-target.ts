@@ -35,7 +35,7 @@ function chooseTarget(
   const changed = mutation.length + variant.length > 0 || replicas !== undefined;
   if (target !== undefined) {
     if (!changed || target === EMBEDDED) return target;
-    const given = replicas === undefined ? "--mutation and --variant apply only to" : "--replicas applies only to";
+    const given = replicas === undefined ? "--mutation and --variant change" : "--replicas changes";
     throw new UsageError(`${given} the embedded gateway, but the target is ${target}`, {
       hint: "Omit them, or pass --target embedded.",
     });

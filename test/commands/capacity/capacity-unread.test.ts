@@ -1,3 +1,4 @@
+// real-time: a search for capacity judges timing, which a busy machine prevents
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
