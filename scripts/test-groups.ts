@@ -37,13 +37,13 @@ export function allTests(): string[] {
  * only mean that the machine was busy. The fast tests load modules once per worker and not once per file, which
  * halves their CPU time.
  *
- * The tests that depend on real time run after the others, and fewer at a time: they wait more than they compute, and what they
- * measure must not be the other tests.
+ * The tests that depend on real time run after the others: they wait more than they compute, and what they measure must not be the
+ * other tests.
  */
 export function testGroups(files: readonly string[]): TestProjectConfiguration[] {
   const group = (
     name: ReturnType<typeof groupOf>,
-    more: { retry?: number; globalSetup?: string; isolate?: boolean; maxWorkers?: number; sequence?: object },
+    more: { retry?: number; globalSetup?: string; isolate?: boolean; sequence?: { groupOrder: number } },
   ) => ({
     extends: true as const,
     test: { name, include: files.filter((file) => groupOf(file) === name), ...more },
@@ -52,6 +52,6 @@ export function testGroups(files: readonly string[]): TestProjectConfiguration[]
   return [
     group("fast", { isolate: false }),
     group("processes", { globalSetup }),
-    group("real-time", { globalSetup, retry: 1, maxWorkers: 3, sequence: { groupOrder: 1 } }),
+    group("real-time", { globalSetup, retry: 1, sequence: { groupOrder: 1 } }),
   ].filter(({ test }) => test.include.length > 0);
 }

@@ -1,3 +1,4 @@
+// real-time: loads are judged by their timing, too
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
