@@ -10,14 +10,14 @@ const served = (sentMs: number, endMs: number, ownLagMs = 0) => seen({ sentMs, e
 const times = <T>(length: number, make: (index: number) => T): T[] => Array.from({ length }, (_, index) => make(index));
 
 /** What the check of non-streaming requests reports for a burst, with a limit of four in flight. */
-function judgeBurst(nonStreaming: readonly Response[]) {
+function judgeBurst(nonStreaming: readonly Response[], withinLimit: readonly Response[] = []) {
   const recording = {
     burst: [],
     unnamed: "rate",
     spaced: false,
     limits: { rpm: 6_000, inFlight: 4 },
     nonStreaming,
-    lateNonStreaming: null,
+    lateNonStreaming: withinLimit.length === 0 ? null : { held: withinLimit, extra: denied(500) },
   };
   const { status, findings } = judged("limits.concurrency-non-streaming", recording);
   return { status, broken: findings.filter(({ outcome }) => outcome === "broken").length };
@@ -33,6 +33,17 @@ describe("more non-streaming replies than the limit", () => {
     const late = times(2, (index) => served(index, 4_100 + index));
     const burst = [...times(4, (index) => served(index, 2_000)), ...late, ...times(6, (index) => denied(10 + index))];
     expect(judgeBurst(burst)).toEqual({ status: "inconclusive", broken: 0 });
+  });
+
+  test("decide nothing if a busy gateway delayed them all: a reply takes less time once it is idle", () => {
+    const burst = [
+      ...times(4, (index) => served(index, 5_000)),
+      ...times(2, (index) => served(index, 7_100 + index)),
+      ...times(6, (index) => denied(10 + index)),
+    ];
+    expect(judgeBurst(burst)).toMatchObject({ status: "fail" });
+    const withinLimit = times(4, (index) => served(index, 2_000));
+    expect(judgeBurst(burst, withinLimit)).toEqual({ status: "inconclusive", broken: 0 });
   });
 
   test("decide nothing if this process stalled", () => {

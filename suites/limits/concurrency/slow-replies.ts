@@ -19,12 +19,17 @@ export const nonStreaming = defineCheck({
         "the account's rate limit does not allow this many simultaneous non-streaming requests",
       );
     const served = nonStreaming.filter(isServed);
+    const withinLimit = (lateNonStreaming?.held ?? []).filter(isServed);
     const lastSentUs = Math.max(...served.map(({ exchange }) => exchange.timeline.sentUs ?? Number.POSITIVE_INFINITY));
     const firstEndUs = Math.min(...served.map(({ exchange }) => exchange.timeline.headersUs ?? 0));
     if (served.length === 0) return verdict.inconclusive("no non-streaming request was served");
     if (served.length > limits.inFlight && lastSentUs > firstEndUs)
       return verdict.notApplicable("the non-streaming replies were over before all had been sent");
-    if (served.length > limits.inFlight && served.length < nonStreaming.length && !ranConcurrently(served))
+    if (
+      served.length > limits.inFlight &&
+      served.length < nonStreaming.length &&
+      !ranConcurrently(served, [...served, ...withinLimit])
+    )
       return verdict.inconclusive(
         "some replies arrived so late that their requests may have begun after others had ended",
       );
@@ -47,11 +52,17 @@ export const nonStreaming = defineCheck({
 /** Every reply is assumed to take at least this share of the shortest reply's time. */
 const SURE_SHARE = 0.7;
 
-/** Whether all of them had begun before the first ended, judged by the latest end and the shortest possible duration. */
-function ranConcurrently(served: readonly Response[]): boolean {
-  const timelines = served.map(({ exchange }) => exchange.timeline);
-  const endsUs = timelines.map(({ headersUs, endUs }) => headersUs ?? endUs);
-  const shortestUs = Math.min(...timelines.map(({ sentUs = 0, headersUs, endUs }) => (headersUs ?? endUs) - sentUs));
+const headersOrEndUs = ({ exchange: { timeline } }: Response) => timeline.headersUs ?? timeline.endUs;
+
+/**
+ * Whether all of them had begun before the first ended, judged by the latest end and the shortest possible duration. Replies
+ * that a busy gateway delayed all look long: the shortest is looked for among all replies of the same kind.
+ */
+function ranConcurrently(served: readonly Response[], sameKind: readonly Response[]): boolean {
+  const endsUs = served.map(headersOrEndUs);
+  const shortestUs = Math.min(
+    ...sameKind.map((response) => headersOrEndUs(response) - (response.exchange.timeline.sentUs ?? 0)),
+  );
   return Math.max(...endsUs) - shortestUs * SURE_SHARE < Math.min(...endsUs);
 }
 
