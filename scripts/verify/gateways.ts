@@ -84,13 +84,13 @@ await Promise.all(
 if (args.write) writeReports(tried.map(({ name }) => name));
 if (args.folder === undefined) rmSync(folder, { recursive: true, force: true });
 const sum = (field: "failures" | "warnings") => tried.reduce((all, one) => all + one[field], 0);
-const late = tried.reduce((all, one) => all + one.late.length, 0);
+const leftOpen = tried.reduce((all, one) => all + one.leftOpen.length, 0);
 const parts = [
   `${tried.length} ${tried.length === 1 ? "gateway" : "gateways"}`,
   ...(omitted.length === 0 ? [] : [`omitted: ${omitted.join(", ")}`]),
   ...(endedThemselves.length === 0 ? [] : [`ended in the middle of a run: ${endedThemselves.join(", ")}`]),
   `${sum("failures")} failures and ${sum("warnings")} warnings${problems.length === 0 ? " as expected" : ""}`,
-  ...(late === 0 ? [] : [`${late} warnings about time alone left open`]),
+  ...(leftOpen === 0 ? [] : [`${leftOpen} left open, which this machine may have caused`]),
   ...(problems.length === 0 ? [] : [`${problems.length} not as expected`]),
 ];
 console.log(`verify gateways: ${parts.join(", ")}, in ${minutes(startedMs)} min`);
@@ -133,8 +133,7 @@ async function verify(gateway: Gateway): Promise<void> {
     }
     tried.push({ name, ...compared });
     for (const one of compared.problems) problem(name, one);
-    for (const one of compared.late)
-      console.log(`${name}: about time alone, which this machine may have caused: ${one}`);
+    for (const one of compared.leftOpen) console.log(`${name}: left open, as this machine may have caused it: ${one}`);
   } catch (error) {
     problem(name, error);
   }

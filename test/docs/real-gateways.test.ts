@@ -37,6 +37,7 @@ describe("a run compared with what is expected", () => {
       { check: "e.f", why: "", sometimes: "rarely" },
     ],
     warn: [{ check: "a.b", cases: ["messages"], why: "" }],
+    unavailable: [{ reason: "no_database", why: "" }],
   };
   const good = [
     result("a.b[chat]", "fail"),
@@ -83,7 +84,18 @@ describe("a run compared with what is expected", () => {
     const other = warned("x.u", finding("STEADY-LATENCY", "slow"), finding("CHAT-10", "500"));
     const compared = compareWith(expected, [...good, ...late, other]);
     expect(compared.problems).toEqual(["x.u: warn, which is not expected: m"]);
-    expect(compared.late).toEqual(["x.y: m", "x.z: m", "x.w: m"]);
+    expect(compared.leftOpen).toEqual(["x.y: m", "x.z: m", "x.w: m"]);
+  });
+
+  test("a failure is inconclusive if all it shows is that the gateway could not reach its database", () => {
+    const finding = (reason?: string) => ({ outcome: "broken", requirements: ["AUTH-3"], response: { reason } });
+    const failed = (id: string, ...findings: ReturnType<typeof finding>[]) =>
+      ({ ...result(id, "fail"), findings }) as unknown as CheckResult;
+    const both = failed("x.z", finding("no_database"), finding("model_not_found"));
+    const unreachable = failed("x.y", finding("no_database"));
+    const compared = compareWith(expected, [...good, unreachable, both, failed("x.w", finding())]);
+    expect(compared.leftOpen).toEqual(["x.y: m"]);
+    expect(compared.problems).toEqual(["x.z: fail, which is not expected: m", "x.w: fail, which is not expected: m"]);
   });
 
   test("a check that no longer exists is reported", () => {

@@ -14,7 +14,12 @@ const expectation = z.strictObject({
   sometimes: z.string().optional(),
 });
 
-const schema = z.strictObject({ fail: z.array(expectation), warn: z.array(expectation) });
+const schema = z.strictObject({
+  fail: z.array(expectation),
+  warn: z.array(expectation),
+  /** Reasons of the gateway's own denials that only say that a busy machine kept it from reaching its database. */
+  unavailable: z.array(z.strictObject({ reason: z.string(), why: z.string() })).default([]),
+});
 
 type ExpectedResult = z.infer<typeof expectation>;
 export type Expected = z.infer<typeof schema>;
@@ -30,14 +35,14 @@ export interface Compared {
   readonly warnings: number;
   /** Unexpected results. */
   readonly problems: readonly string[];
-  /** Unexpected warnings that are only about timing: several gateways on one machine can cause them. */
-  readonly late: readonly string[];
+  /** Unexpected results that several gateways on one machine can cause: warnings about timing, and an unreachable database. */
+  readonly leftOpen: readonly string[];
 }
 
 const JUDGED: ReadonlySet<string> = new Set(["pass", "fail", "warn", "observed", "flaky"]);
 
 /** Compares the results of a run with what is known about the gateway. Pure. */
-export function compareWith({ fail, warn }: Expected, results: readonly CheckResult[]): Compared {
+export function compareWith({ fail, warn, unavailable }: Expected, results: readonly CheckResult[]): Compared {
   const problems = results
     .filter(({ status }) => status === "harness-error")
     .map(({ id, message }) => `${id}: harness error: ${message}`);
@@ -45,17 +50,19 @@ export function compareWith({ fail, warn }: Expected, results: readonly CheckRes
     ["fail", fail],
     ["warn", warn],
   ] as const;
-  const late: string[] = [];
+  const leftOpen: string[] = [];
+  const reasons = unavailable.map(({ reason }) => reason);
   for (const [status, expectations] of kinds) {
     for (const result of results) {
       if (result.status !== status || expectations.some((one) => meant(one, result))) continue;
-      if (status === "warn" && isAboutTime(result)) late.push(`${result.id}: ${result.message}`);
+      const isOpen = (status === "warn" && isAboutTime(result)) || wasUnavailable(result, reasons);
+      if (isOpen) leftOpen.push(`${result.id}: ${result.message}`);
       else problems.push(`${result.id}: ${status}, which is not expected: ${result.message}`);
     }
     for (const one of expectations) problems.push(...missed(one, status, results));
   }
   const count = (expected: string) => results.filter(({ status }) => status === expected).length;
-  return { failures: count("fail"), warnings: count("warn"), problems, late };
+  return { failures: count("fail"), warnings: count("warn"), problems, leftOpen };
 }
 
 /** Whether a result only blames the gateway for how long something took. */
@@ -70,6 +77,12 @@ function isAboutTime({ findings = [] }: CheckResult): boolean {
         /^ms\b/.test(subject),
     )
   );
+}
+
+/** Whether all that a result blames the gateway for is that it could not reach its database. */
+function wasUnavailable({ findings = [] }: CheckResult, reasons: readonly string[]): boolean {
+  const broken = findings.filter(({ outcome }) => outcome === "broken");
+  return broken.length > 0 && broken.every(({ response }) => reasons.includes(response?.reason ?? ""));
 }
 
 const caseOf = ({ id }: CheckResult) => /\[(.*)\]$/.exec(id)?.[1] ?? "";
