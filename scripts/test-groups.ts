@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
-import type { TestProjectConfiguration } from "vitest/config";
+import { defineConfig, type TestProjectConfiguration, type ViteUserConfig } from "vitest/config";
+import { RetriesReporter } from "./retries-reporter.ts";
 
 /** The line `// real-time: REASON` marks a test file that depends on real time. */
 const REAL_TIME = /^\/\/ real-time: \S/m;
@@ -40,7 +41,7 @@ export function allTests(): string[] {
  * The tests that depend on real time run after the others: they wait more than they compute, and what they measure must not be the
  * other tests.
  */
-export function testGroups(files: readonly string[]): TestProjectConfiguration[] {
+function testGroups(files: readonly string[]): TestProjectConfiguration[] {
   const group = (
     name: ReturnType<typeof groupOf>,
     more: { retry?: number; globalSetup?: string; isolate?: boolean; sequence?: { groupOrder: number } },
@@ -51,7 +52,29 @@ export function testGroups(files: readonly string[]): TestProjectConfiguration[]
   const globalSetup = "test/support/unpack-browser.ts";
   return [
     group("fast", { isolate: false }),
-    group("processes", { globalSetup }),
+    group("processes", { globalSetup, isolate: false }),
     group("real-time", { globalSetup, retry: 1, sequence: { groupOrder: 1 } }),
   ].filter(({ test }) => test.include.length > 0);
+}
+
+/** The configuration of vitest for these test files. @param options.testTimeout default: 60 s, ms */
+export function testConfig(
+  files: readonly string[],
+  options: { readonly maxWorkers: number; readonly testTimeout?: number },
+): ViteUserConfig {
+  return defineConfig({
+    test: {
+      // Commands behave as they do for a person: a CI service sets this, and then a target must be named.
+      env: { CI: "" },
+      projects: testGroups(files),
+      reporters: ["default", new RetriesReporter()],
+      // Real sockets and processes on shared machines: generous, because a hang is what it should catch, not slowness.
+      testTimeout: 60_000,
+      hookTimeout: 60_000,
+      pool: "forks",
+      // Most of a judgement is waiting.
+      maxConcurrency: 8,
+      ...options,
+    },
+  });
 }

@@ -26,7 +26,7 @@ const VERIFICATIONS = {
   load: [script("load/load-matrix.ts"), "load runs on the mutations and variants of the reference gateway"],
   long: [
     tool("vitest/vitest.mjs", "run", "--config", "scripts/verify/vitest/vitest.long.config.ts"),
-    "the slow tests that `npm test` omits",
+    "the tests that take minutes each, which `npm test` omits",
   ],
   mutations: [
     script("mutations.ts"),
@@ -43,6 +43,10 @@ const VERIFICATIONS = {
   quickstart: [script("quickstart.ts"), "the README's commands for a new user, with the packed package"],
   replies: [script("replies.ts"), "that 2xx replies that no client could use fail every command that sends load"],
   shards: [script("shards.ts"), "that shards send the same load as one process"],
+  slow: [
+    tool("vitest/vitest.mjs", "run", "--config", "scripts/verify/vitest/vitest.slow.config.ts"),
+    "the tests of whole runs, which `npm test` omits",
+  ],
   start: [script("quickstart/start-times.ts"), "how long `npm start` takes (on an idle machine)"],
 };
 

@@ -4,7 +4,7 @@ import { relative } from "node:path/posix";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
 import { DEPTHS, FOLDERS_NEXT_TO_SRC, folderOf, MODULES } from "../scripts/modules.ts";
-import { LONG_TESTS } from "../scripts/verify/vitest/long-tests.ts";
+import { LONG_TESTS, SLOW_TESTS } from "../scripts/verify/vitest/long-tests.ts";
 import mutants from "../scripts/verify/vitest/vitest.mutants.config.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -90,6 +90,8 @@ describe("the linter keeps modules apart", () => {
 });
 
 test("files that configurations name exist: one that was moved would no longer be run, or run twice", () => {
-  const named = [...LONG_TESTS, ...(mutants.test?.include ?? [])].map((path) => path.replace(/\/\*.*$/, ""));
+  const named = [...LONG_TESTS, ...SLOW_TESTS, ...(mutants.test?.include ?? [])].map((path) =>
+    path.replace(/\/\*.*$/, ""),
+  );
   expect(named.filter((path) => !existsSync(`${root}${path}`))).toEqual([]);
 });
