@@ -3,9 +3,8 @@ import { once } from "node:events";
 import { closeSync, fstatSync, mkdtempSync, openSync, readFileSync, readSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileProblem, messageOf, onAbort } from "../../core/index.ts";
+import { fileProblem, messageOf, onAbort, readSecret } from "../../core/index.ts";
 import type { Action } from "../../target/index.ts";
-import { readToken } from "./permitted-events.ts";
 
 /** Maximum length of the output that is kept. */
 const MAX_OUTPUT_BYTES = 16_384;
@@ -120,7 +119,7 @@ async function sendRequest(
   { method, url, headers, token, body, timeoutMs }: Extract<Action, { kind: "http" }>,
   abort: AbortSignal,
 ): Promise<Performed> {
-  const { value } = token === undefined ? {} : readToken(token);
+  const { value } = token === undefined ? {} : readSecret(token);
   const all = value === undefined ? headers : { ...headers, authorization: `Bearer ${value}` };
   const deadline = AbortSignal.timeout(timeoutMs);
   const signal = AbortSignal.any([abort, deadline]);

@@ -1,5 +1,4 @@
-import { readFileSync } from "node:fs";
-import { ConfigError, type ConfigProblem, fileProblem, UsageError } from "../../core/index.ts";
+import { ConfigError, type ConfigProblem, readSecret, UsageError } from "../../core/index.ts";
 import type { Secret } from "../../http/recorder/index.ts";
 import { type Action, describeAction, isLoopback, type Target } from "../../target/index.ts";
 import type { Workload } from "../workload/workload.ts";
@@ -34,9 +33,9 @@ export function permittedEvents(events: readonly WorkloadEvent[], target: EventT
         "Set `authorized: true` in the target file if you are allowed to do this.",
       );
     if (known?.kind === "http" && known.token !== undefined) {
-      const token = readToken(known.token);
+      const token = readSecret(known.token);
       if (token.problem !== undefined)
-        return problem("", `the token of the event "${event}": ${token.problem}`, "Set it before the run.");
+        return problem("", `the token of the event "${event}": ${token.problem}`, token.hint ?? "Put it there.");
     }
     return known;
   };
@@ -78,22 +77,8 @@ export function eventSecrets(
   const events = workloads.flatMap(({ events = [] }) => events);
   return events.flatMap(({ name, action, after }) =>
     [action, after].flatMap((one) => {
-      const value = one?.kind === "http" && one.token !== undefined ? readToken(one.token).value : undefined;
+      const value = one?.kind === "http" && one.token !== undefined ? readSecret(one.token).value : undefined;
       return value === undefined ? [] : [{ name: `token of ${name}`, value }];
     }),
   );
-}
-
-/** @param reference `env:NAME` or `file:PATH`. */
-export function readToken(reference: string): { readonly value?: string; readonly problem?: string } {
-  const [kind, ...rest] = reference.split(":");
-  const place = rest.join(":");
-  try {
-    const value = (kind === "env" ? process.env[place] : readFileSync(place, "utf8"))?.trim();
-    return value === undefined || value === ""
-      ? { problem: `${kind === "env" ? `the environment variable ${place} is not set` : "the file is empty"}.` }
-      : { value };
-  } catch (error) {
-    return { problem: `the file cannot be read: ${fileProblem(error)}.` };
-  }
 }

@@ -1,6 +1,6 @@
-import { existsSync, readFileSync } from "node:fs";
-import { dirname, resolve } from "node:path";
-import { ConfigError, type ConfigProblem, didYouMeanPath, fileProblem } from "../../core/index.ts";
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
+import { ConfigError, type ConfigProblem, didYouMeanPath, readSecret } from "../../core/index.ts";
 import { DIALECTS } from "../../dialects/index.ts";
 import { Key } from "../key.ts";
 import { type Account, isLoopback, type KeyName, type Limits, type Target, type UpstreamTarget } from "../target.ts";
@@ -62,45 +62,13 @@ class References {
   }
 
   #read(reference: string, path: readonly PropertyKey[]): string | undefined {
-    const [kind, ...rest] = reference.split(":");
-    const place = rest.join(":");
-    const value = kind === "env" ? this.#environment[place] : this.#file_(place, path);
-    if (value !== undefined && value.trim() !== "") return this.#checked(value.trim(), path);
-    if (kind === "env") {
-      this.#problem(
-        path,
-        `environment variable ${place} is ${value === undefined ? "not set" : "empty"}.`,
-        `Set it: export ${place}=…`,
-      );
-    } else if (value !== undefined) {
-      this.#problem(path, `file ${place} is empty.`);
-    }
-    return undefined;
-  }
-
-  /** A key with a line break or a control character cannot be sent in a header; reported here rather than by the socket. */
-  #checked(value: string, path: readonly PropertyKey[]): string | undefined {
-    if (/^bearer\s/i.test(value) && path[0] !== "extraHeaders") {
-      this.#problem(path, 'has "Bearer" before the key.', "Omit the scheme: only the key belongs there.");
-      return undefined;
-    }
-    const quoted = /^(["'`]).*\1$/.test(value);
-    if (quoted) {
-      this.#problem(path, "has quotation marks around the key.", "Remove them, or check how the variable is set.");
-      return undefined;
-    }
-    if (/^[\x21-\x7e]+( [\x21-\x7e]+)*$/.test(value)) return value;
-    this.#problem(path, "contains characters that cannot be sent in a header.", "A key is one line of visible ASCII.");
-    return undefined;
-  }
-
-  #file_(place: string, path: readonly PropertyKey[]): string | undefined {
-    try {
-      return readFileSync(resolve(dirname(this.#file), place), "utf8");
-    } catch (error) {
-      this.#problem(path, `key file cannot be read: ${fileProblem(error)}.`);
-      return undefined;
-    }
+    const { value, problem, hint } = readSecret(reference, {
+      environment: this.#environment,
+      folder: dirname(this.#file),
+      kind: path[0] === "extraHeaders" ? "header" : "key",
+    });
+    if (problem !== undefined) this.#problem(path, problem, hint);
+    return value;
   }
 
   #problem(path: readonly PropertyKey[], message: string, hint?: string): void {

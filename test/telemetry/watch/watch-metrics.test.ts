@@ -264,7 +264,11 @@ describe("refused before anything is sent", () => {
     ["no address", ["--watch-metrics", "127.0.0.1:9"], /takes the http or https address of a Prometheus endpoint/],
     ["a password in it", ["--watch-metrics", "http://a:b@127.0.0.1:9/"], /without user or password/],
     ["a key itself", [...url, "--watch-key", KEY], /--watch-key: a reference is expected, not a key/],
-    ["a key that is not set", [...url, "--watch-key", "env:NO_SUCH"], /--watch-key: the environment has no NO_SUCH/],
+    [
+      "a key that is not set",
+      [...url, "--watch-key", "env:NO_SUCH"],
+      /--watch-key env:NO_SUCH: environment variable NO_SUCH is not set/,
+    ],
     ["an invalid pattern", [...url, "--watch-series", "("], /--watch-series takes a regular expression, not "\("/],
     ["a pattern for nothing", ["--watch-series", "x"], /--watch-series needs --watch-metrics/],
     ["a key for nothing", ["--watch-key", "env:METRICS_KEY"], /--watch-key needs --watch-metrics/],
