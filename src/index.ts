@@ -11,7 +11,7 @@ export {
   defineCheck,
   defineInvariant,
   freeze,
-  type Held,
+  type HeldRequest,
   type Instance,
   instancesOf,
   isStale,

@@ -77,14 +77,14 @@ const OWN_SAMPLE = 4;
 const DENIAL_MS = 4_000;
 
 /** A requested model; in the second dialect only if the first does not know it. */
-type Tried = { readonly id: string; readonly first: Response; readonly second: Response | null };
+type ModelAttempt = { readonly id: string; readonly first: Response; readonly second: Response | null };
 
-const responsesOf = ({ first, second }: Tried): Response[] => [first, ...(second === null ? [] : [second])];
+const responsesOf = ({ first, second }: ModelAttempt): Response[] => [first, ...(second === null ? [] : [second])];
 
 /** Whether the response says that the model does not exist: for a model of another kind a 404 may mean something else. */
 const isUnknownAs =
   (noSuchModel: Response) =>
-  (tried: Tried): boolean =>
+  (tried: ModelAttempt): boolean =>
     responsesOf(tried).every(
       (response) =>
         response.status === 404 &&
@@ -92,10 +92,10 @@ const isUnknownAs =
     );
 
 /** Whether the result is known: it was served, in progress or not found, and did not fail temporarily. */
-const isDecided = (tried: Tried): boolean =>
+const isDecided = (tried: ModelAttempt): boolean =>
   responsesOf(tried).some(({ admitted, status, exchange }) => admitted || status === 404 || isTimedOut(exchange));
 
-async function tryId(t: Session, key: RequestSpec["key"], id: string): Promise<Tried> {
+async function tryId(t: Session, key: RequestSpec["key"], id: string): Promise<ModelAttempt> {
   const request: RequestSpec = {
     model: { id },
     intent: "either",

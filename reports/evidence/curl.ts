@@ -42,7 +42,7 @@ export function curlLine({ request, key }: Reproducible, variableOf: (key: strin
 }
 
 /** What a reader must do before the command works: set the variable of the key, and start an embedded gateway again. */
-export function beforeCurl(command: string, record: RunRecord): string[] {
+export function curlPreparation(command: string, record: RunRecord): string[] {
   const [, variable] = /Bearer \$(\w+)"/.exec(command) ?? [];
   const key = variable === undefined ? [] : [`Set the key first: export ${variable}=…`];
   if (record.target.source !== "embedded") return key;

@@ -36,7 +36,7 @@ export { gapsOf, type Plan, planOf, preflightOf } from "./plan/plan.ts";
 export { TimeLeft } from "./plan/time-left.ts";
 export { BODY_FORMS, type BodyForm, FILLER } from "./response/body-form.ts";
 export { type BodyFact, ResponsePacker } from "./response/body-readings.ts";
-export type { Held } from "./response/held-request.ts";
+export type { HeldRequest } from "./response/held-request.ts";
 export { observationOf } from "./response/observation-of.ts";
 export { outputTokensOf } from "./response/output-tokens.ts";
 export { ReadingCache } from "./response/reading-cache.ts";

@@ -1,7 +1,7 @@
 import { didYouMean, nearestOf } from "../core/index.ts";
 
 /** What the command line accepts. */
-export interface Known {
+export interface CommandNames {
   /** Of `gauntlet`, or of a command with subcommands. */
   readonly commands: readonly string[];
   /** Of the command, without dashes. */
@@ -38,7 +38,7 @@ function forAnyCount(text: string): string {
   return { one: text, other: text } as unknown as string;
 }
 
-const nextStep = ({ usage }: Known): string =>
+const nextStep = ({ usage }: CommandNames): string =>
   usage === undefined
     ? "`gauntlet --help` lists the commands."
     : `See \`gauntlet ${wordsOf(usage)} --help\` for its options.`;
@@ -56,12 +56,12 @@ const IN_WORKLOAD: Readonly<Record<string, string>> = {
 
 const optionsOf = (names: string): string[] => [...new Set(names.split(", "))];
 
-function unknownCommand(name: string, known: Known): UsageMessage {
+function unknownCommand(name: string, known: CommandNames): UsageMessage {
   return { message: `unknown command "${name}"`, hint: didYouMean(name, known.commands) + nextStep(known) };
 }
 
 /** The sentence for each kind of complaint. */
-const SENTENCES: Readonly<Record<string, (data: string, known: Known) => UsageMessage>> = {
+const SENTENCES: Readonly<Record<string, (data: string, known: CommandNames) => UsageMessage>> = {
   "unknown-argument": (names, known) => {
     const all = optionsOf(names);
     const [first = ""] = all;
@@ -112,7 +112,7 @@ const SENTENCES: Readonly<Record<string, (data: string, known: Known) => UsageMe
 };
 
 /** What is wrong with a command line, and the next step. @param complaint of the argument parser, in the codes of `PARSER_CODES`. */
-export function usageMessage(complaint: string, known: Known): UsageMessage {
+export function usageMessage(complaint: string, known: CommandNames): UsageMessage {
   const [, kind = "", data = ""] = /^([a-z-]+)\s*(.*)$/s.exec(complaint) ?? [];
   return SENTENCES[kind]?.(data.trim(), known) ?? { message: complaint, hint: nextStep(known) };
 }

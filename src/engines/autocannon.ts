@@ -35,7 +35,7 @@ const nowUs = (): number => performance.now() * 1_000;
 /** Bodies are passed on up to this length, characters. */
 const MAX_BODY_CHARS = 4 * 1024 * 1024 + 1;
 /** How often autocannon checks whether it is done, ms. */
-const LOOK_MS = 100;
+const POLL_INTERVAL_MS = 100;
 /** Autocannon's own end is only a safety net: every connection closes before it. */
 const NET_S = 10;
 
@@ -64,7 +64,7 @@ export async function closedLoopPeak(options: PeakOptions): Promise<void> {
         connections,
         duration: durationS + timeoutS + NET_S,
         timeout: timeoutS,
-        sampleInt: LOOK_MS,
+        sampleInt: POLL_INTERVAL_MS,
         requests: [
           {
             method: "POST" as const,

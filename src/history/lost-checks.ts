@@ -19,7 +19,7 @@ export interface LostCheck {
 /** Number of earlier runs to consider. Older runs may have tested a different gateway. */
 const MAX_EARLIER = 20;
 
-interface Known {
+interface RunStatus {
   readonly run: StoredRun;
   readonly status: Status | null;
 }
@@ -40,7 +40,7 @@ export function lostChecks(runs: readonly StoredRun[], ids: ReadonlySet<string> 
 
 function ofTarget(runs: readonly [StoredRun, ...StoredRun[]]): LostCheck[] {
   const [{ target, address }] = runs;
-  const known = new Map<string, Known[]>();
+  const known = new Map<string, RunStatus[]>();
   for (const run of runs) {
     const selection = selectionOf(run);
     for (const id of new Set([...known.keys(), ...Object.keys(run.checks.statuses)])) {
@@ -58,7 +58,7 @@ function ofTarget(runs: readonly [StoredRun, ...StoredRun[]]): LostCheck[] {
   });
 }
 
-function isDecided({ status }: Known): boolean {
+function isDecided({ status }: RunStatus): boolean {
   return status !== null && DECIDED.includes(status);
 }
 

@@ -10,4 +10,4 @@ export {
 export * from "./expectation.ts";
 export { type FindingFacts, finding } from "./finding.ts";
 export type { Observation, Outcome, ReceivedReply } from "./observation.ts";
-export { type Compared, isAmbient, type JudgeGuard, Undecided, Verdict } from "./verdict.ts";
+export { type ComparedValues, isAmbient, type JudgeGuard, Undecided, Verdict } from "./verdict.ts";

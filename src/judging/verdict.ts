@@ -53,7 +53,7 @@ export class Undecided extends Error {
 }
 
 /** Which method of a verdict compares, and what about. */
-interface Comparing {
+interface ComparisonContext {
   readonly method: "must" | "should" | "compat";
   readonly requirement: RequirementId;
   readonly seen: Seen;
@@ -64,11 +64,11 @@ const MAX_ALIKE = 100;
 
 /** Called before a judge compares or observes; throws if the judge itself is wrong. */
 export interface JudgeGuard {
-  compare(method: "must" | "should" | "compat", requirement: string, values: Compared): void;
+  compare(method: "must" | "should" | "compat", requirement: string, values: ComparedValues): void;
   observe(requirement: string): void;
 }
 
-export interface Compared {
+export interface ComparedValues {
   readonly observed: unknown;
   /** As the judge gave it: a value, or an expectation. */
   readonly expected: unknown;
@@ -185,7 +185,7 @@ export class Verdict {
     return conclusionOf(this.findings, this.#open);
   }
 
-  #compare<T>(by: Comparing, value: T, expectation: NoInfer<T> | Expectation<T>): boolean {
+  #compare<T>(by: ComparisonContext, value: T, expectation: NoInfer<T> | Expectation<T>): boolean {
     const { method, requirement, seen } = by;
     const weight = method === "must" ? "fail" : "warn";
     const { expected, test, magnitude, observed } = toExpectation<T>(expectation);

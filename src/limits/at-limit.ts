@@ -4,7 +4,7 @@ import { respondedAtUs, type Stretch } from "./moments.ts";
 import { peakOf } from "./overlap.ts";
 
 /** What folds over requests in flight need to know of one. */
-type Timed = Pick<Observation, "outcome" | "sentUs" | "headUs" | "bodyUs" | "endUs">;
+type ObservationTimes = Pick<Observation, "outcome" | "sentUs" | "headUs" | "bodyUs" | "endUs">;
 
 /**
  * A request sent this long ago (ms) counts as in flight, even if the model is slow to send the first piece of a reply. Busy
@@ -13,8 +13,8 @@ type Timed = Pick<Observation, "outcome" | "sentUs" | "headUs" | "bodyUs" | "end
 export const IN_FLIGHT_MS = 1_500;
 
 /** From the start of the last held request to the end of the first: all of them were in flight. */
-function spanAtLimit(held: readonly Timed[]): Stretch {
-  const beganUs = ({ bodyUs = 0, sentUs }: Timed) => Math.min(bodyUs, sentUs + IN_FLIGHT_MS * 1_000);
+function spanAtLimit(held: readonly ObservationTimes[]): Stretch {
+  const beganUs = ({ bodyUs = 0, sentUs }: ObservationTimes) => Math.min(bodyUs, sentUs + IN_FLIGHT_MS * 1_000);
   return [Math.max(...held.map(beganUs)), Math.min(...held.map(({ endUs }) => endUs))];
 }
 
@@ -22,7 +22,7 @@ function spanAtLimit(held: readonly Timed[]): Stretch {
  * Whether a response was decided while every held request was in flight: the request was sent after the last of them had begun,
  * and the response arrived before the first of them ended. Otherwise admitting it may have been correct.
  */
-export function wasAtLimit(one: Timed, held: readonly Timed[]): boolean {
+export function wasAtLimit(one: ObservationTimes, held: readonly ObservationTimes[]): boolean {
   const [fromUs, toUs] = spanAtLimit(held);
   return one.sentUs >= fromUs && respondedAtUs(one) < toUs;
 }
@@ -34,7 +34,10 @@ const DENIAL_US = 1_000_000;
  * Requests sent at the concurrency limit, long before the first held request ended, and admitted after it ended: a queue. If
  * most of them were decided in time, the others only show that the gateway was briefly stalled.
  */
-export function queuedAtLimit<T extends Timed>(observations: readonly T[], held: readonly Timed[]): readonly T[] {
+export function queuedAtLimit<T extends ObservationTimes>(
+  observations: readonly T[],
+  held: readonly ObservationTimes[],
+): readonly T[] {
   const [fromUs, toUs] = spanAtLimit(held);
   const early = observations.filter(({ sentUs }) => sentUs >= fromUs && sentUs < toUs - DENIAL_US);
   const queued = early.filter((one) => isAdmitted(one) && respondedAtUs(one) >= toUs);
@@ -42,18 +45,18 @@ export function queuedAtLimit<T extends Timed>(observations: readonly T[], held:
 }
 
 /** Maximum number of admitted requests that were running at the same time, from the first byte of the body to the last. */
-export function peakInFlight(observations: readonly Timed[]): number {
+export function peakInFlight(observations: readonly ObservationTimes[]): number {
   return peakOf(observations.filter(isAdmitted).map(({ bodyUs, endUs }): Stretch => [bodyUs ?? endUs, endUs]));
 }
 
 /** What the unnamed 429s of a burst are about: concurrency, if each arrived while the limit was in flight. */
 export function limitOfUnnamed(
-  observations: readonly (Timed & Pick<Observation, "what" | "status">)[],
+  observations: readonly (ObservationTimes & Pick<Observation, "what" | "status">)[],
   limit: number,
 ): LimitName {
   const unnamed = observations.filter(isUnnamedLimit);
   const admitted = observations.filter(isAdmitted);
-  const isFull = (one: Timed) =>
+  const isFull = (one: ObservationTimes) =>
     admitted.filter(({ sentUs, endUs }) => sentUs < respondedAtUs(one) && endUs > respondedAtUs(one)).length >= limit;
   return unnamed.length > 0 && unnamed.every(isFull) ? "concurrency" : "rate";
 }

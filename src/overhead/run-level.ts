@@ -105,12 +105,16 @@ function arrivalsOf({ concurrency }: Level, { perS }: Pace, heldAtPerS: number |
   return { kind: "closed", inFlight: concurrency, requests, durationS, rampS: 0 } as const;
 }
 
-interface Compared {
+interface RoundBlocks {
   readonly direct: readonly BlockTimes[];
   readonly through: BlockTimes;
 }
 
-function roundsOf(rounds: readonly (readonly BlockTimes[])[], direct: readonly number[], through: number): Compared[] {
+function roundsOf(
+  rounds: readonly (readonly BlockTimes[])[],
+  direct: readonly number[],
+  through: number,
+): RoundBlocks[] {
   return rounds.flatMap((blocks) => {
     const own = blocks[through];
     return own === undefined ? [] : [{ direct: direct.flatMap((index) => blocks[index] ?? []), through: own }];
@@ -125,7 +129,7 @@ interface LevelFacts {
 }
 
 function figuresOf(
-  rounds: readonly Compared[],
+  rounds: readonly RoundBlocks[],
   { one, all }: Probed,
   { level, ceilingPerS, heldAtPerS, seed }: LevelFacts,
 ): OverheadLevel {

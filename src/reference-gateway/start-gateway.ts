@@ -80,7 +80,7 @@ async function startWith(settings: GatewaySettings, options: GatewayOptions, fil
   const { services, readyKeys } = makeServices(settings, options, {
     ...files,
     upstream,
-    learnsAfterMs: (event, replica) => behaviours.current.learnsAfterMs(event, replica),
+    propagationDelayMs: (event, replica) => behaviours.current.propagationDelayMs(event, replica),
   });
   const accounts = readyAccountsOf(readyKeys);
   const tokenLimits = settings.tokens && tokenLimitsOf(settings.tokens, readyKeys);
@@ -151,10 +151,10 @@ function makeServices(
     upstream,
     file,
     log,
-    learnsAfterMs,
+    propagationDelayMs,
   }: StateFiles & {
     readonly upstream: Upstream | undefined;
-    readonly learnsAfterMs: Behaviour["learnsAfterMs"];
+    readonly propagationDelayMs: Behaviour["propagationDelayMs"];
   },
 ): { readonly services: Services; readonly readyKeys: ReadyKeys } {
   const clock = new GatewayClock(base);
@@ -165,7 +165,7 @@ function makeServices(
     accounts: new AccountStore({ kind: settings.limiter, burst: settings.burst, originUs }, suffix),
     history: new History(),
   };
-  const shared = log && new SharedState(log, { ...parts, clock }, learnsAfterMs);
+  const shared = log && new SharedState(log, { ...parts, clock }, propagationDelayMs);
   const { readyKeys, saver } =
     shared === undefined
       ? openAccounts(parts, clock, { settings, file })

@@ -10,13 +10,13 @@ export interface Addresses {
   readonly choice: AddressChoice;
 }
 
-interface Addressed {
+interface TargetAddresses {
   readonly baseUrl: string;
   readonly addresses: Addresses | undefined;
 }
 
 /** All addresses of a target, at least one. */
-export function addressesOf({ baseUrl, addresses }: Addressed): readonly string[] {
+export function addressesOf({ baseUrl, addresses }: TargetAddresses): readonly string[] {
   return addresses?.urls ?? [baseUrl];
 }
 
@@ -26,7 +26,7 @@ export function addressesOf({ baseUrl, addresses }: Addressed): readonly string[
  * @param ordinal of the request, from 0. The same ordinal always gives the same address, so that threads and shards that divide a
  *   schedule choose like one process would.
  */
-export function addressAt({ baseUrl, addresses }: Addressed, ordinal: number): string {
+export function addressAt({ baseUrl, addresses }: TargetAddresses, ordinal: number): string {
   if (addresses === undefined) return baseUrl;
   const { urls, choice } = addresses;
   const index =
@@ -35,12 +35,15 @@ export function addressAt({ baseUrl, addresses }: Addressed, ordinal: number): s
 }
 
 /** The target with one address only. */
-export function atAddress<T extends Addressed>(target: T, url: string): T {
+export function atAddress<T extends TargetAddresses>(target: T, url: string): T {
   return { ...target, baseUrl: url, addresses: undefined };
 }
 
 /** @throws ConfigError if the target has several addresses. @param what cannot use them, as the subject of a sentence. */
-export function assertOneAddress({ source, addresses }: Addressed & { readonly source: string }, what: string): void {
+export function assertOneAddress(
+  { source, addresses }: TargetAddresses & { readonly source: string },
+  what: string,
+): void {
   if (addresses === undefined) return;
   throw new ConfigError([
     {

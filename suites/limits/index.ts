@@ -1,5 +1,5 @@
 import type { Check } from "../../src/checks/index.ts";
-import { amongReplies } from "../shared/judge/among-replies.ts";
+import { requireUsableReplies } from "../shared/judge/require-usable-replies.ts";
 import { DENIED_WHEN_IDLE } from "./concurrency/denied-when-idle.ts";
 import { CONCURRENCY_LIMIT } from "./concurrency/limit.ts";
 import { RELEASE_CHECKS } from "./concurrency/release.ts";
@@ -29,4 +29,4 @@ export const LIMITS: readonly Check[] = [
   ...DENIED_WHEN_IDLE,
   ...OTHER_TRAFFIC,
   ...RATE_OVER_THE_RUN,
-].map(amongReplies);
+].map(requireUsableReplies);

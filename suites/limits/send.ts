@@ -1,4 +1,4 @@
-import type { Held, RequestSpec, Response, Session } from "../../src/checks/index.ts";
+import type { HeldRequest, RequestSpec, Response, Session } from "../../src/checks/index.ts";
 import { LONG_STORY } from "../shared/requests/texts.ts";
 
 type AskKey = RequestSpec["key"] & {};
@@ -37,7 +37,11 @@ export function atOnce(t: Session, specs: readonly RequestSpec[], count: number)
  * Aborts each request as soon as it has been admitted or denied, or after `latestMs`: the rest of the response adds no
  * information.
  */
-export async function abortOnceDecided(t: Session, held: readonly Held[], latestMs?: number): Promise<Response[]> {
+export async function abortOnceDecided(
+  t: Session,
+  held: readonly HeldRequest[],
+  latestMs?: number,
+): Promise<Response[]> {
   const started = Promise.all(held.map(({ started }) => started));
   await (latestMs === undefined ? started : Promise.race([started, t.wait(latestMs)]));
   for (const each of held) each.abort();

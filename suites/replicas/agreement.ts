@@ -54,7 +54,7 @@ const BUSY = 3;
 const SLACK_MS = 400;
 
 /** What one address did while another one was busy. */
-type WhileBusy = {
+type IsolationMeasurement = {
   readonly address: string;
   readonly before: readonly Response[];
   readonly meanwhile: readonly Response[];
@@ -62,7 +62,7 @@ type WhileBusy = {
   readonly busy: readonly Response[];
 };
 
-async function whileBusy(t: Session, busyAt: string, address: string): Promise<WhileBusy> {
+async function measureWhileBusy(t: Session, busyAt: string, address: string): Promise<IsolationMeasurement> {
   const series = async () => {
     const responses: Response[] = [];
     for (let count = 0; count < SERIES; count++) responses.push(await t.start({ address, intent: "either" }).done);
@@ -94,9 +94,9 @@ const isolation = defineCheck({
   cost: { requests: (target) => addressesOf(target).length * (2 * SERIES + BUSY + 2) },
   async run(t) {
     const addresses = addressesOf(t.target);
-    const seen: WhileBusy[] = [];
+    const seen: IsolationMeasurement[] = [];
     for (const [index, address] of addresses.entries())
-      seen.push(await whileBusy(t, addresses[(index + 1) % addresses.length] ?? address, address));
+      seen.push(await measureWhileBusy(t, addresses[(index + 1) % addresses.length] ?? address, address));
     return { seen };
   },
   judge({ seen }, verdict) {

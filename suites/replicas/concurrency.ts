@@ -19,7 +19,7 @@ const EXTRA = 2;
 /** How long a request that has ended may still count at other addresses, ms. */
 const RELEASED_MS = 5_000;
 /** Between two waves, ms; and their maximum number. */
-const LOOK_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 const MAX_WAVES = 6;
 
 type ConcurrencyRecording = {
@@ -78,7 +78,7 @@ async function send({ t, account: { key, limits }, addresses }: ConcurrencyRun):
         Array.from({ length: limits.inFlight }, () => t.start({ ...longStream(key), address }).done),
       );
       if (!responses.some(isConcurrencyDenial) || elapsedMs() > RELEASED_MS) break;
-      await t.wait(LOOK_MS);
+      await t.wait(POLL_INTERVAL_MS);
     }
     released.push({ address, afterMs: Math.round(elapsedMs()), responses });
   }

@@ -1,5 +1,5 @@
 import type { Check } from "../../src/checks/index.ts";
-import { amongReplies } from "../shared/judge/among-replies.ts";
+import { requireUsableReplies } from "../shared/judge/require-usable-replies.ts";
 import { REPLICAS_AGREEMENT } from "./agreement.ts";
 import { REPLICAS_CONCURRENCY } from "./concurrency.ts";
 import { REPLICAS_KEYS } from "./keys.ts";
@@ -13,4 +13,4 @@ export const REPLICAS: readonly Check[] = [
   ...REPLICAS_SPENDING,
   ...REPLICAS_KEYS,
   ...REPLICAS_AGREEMENT,
-].map(amongReplies);
+].map(requireUsableReplies);

@@ -5,14 +5,14 @@ import { isServed } from "../limits/denials.ts";
 import { expectedDenial } from "../shared/judge/expected-denial.ts";
 
 /** A change of a key should be known everywhere within this time, ms. */
-const KNOWN_MS = 60_000;
-const LOOK_MS = 500;
+const MAX_PROPAGATION_MS = 60_000;
+const POLL_INTERVAL_MS = 500;
 const AMPLE_MICRO_USD = 1_000_000_000;
 
 const CHANGES = ["created", "cap removed", "revoked"] as const;
 
 /** When a change of a key took effect at one address. */
-export type Known = {
+export type KeyChangeResult = {
   readonly change: (typeof CHANGES)[number];
   readonly address: string;
   /** From the end of the change, ms; `null`: not in time. */
@@ -21,21 +21,21 @@ export type Known = {
 };
 
 /** Tries a key at every address until a change has taken effect there. */
-export function untilKnown(
+export function pollUntilApplied(
   t: Session,
   request: RequestSpec,
-  change: Known["change"],
-  isKnown: (response: Response) => boolean,
-): Promise<Known[]> {
+  change: KeyChangeResult["change"],
+  isApplied: (response: Response) => boolean,
+): Promise<KeyChangeResult[]> {
   const startUs = t.nowUs();
   return Promise.all(
     addressesOf(t.target).map(async (address) => {
       for (;;) {
         const last = await t.start({ ...request, address }).done;
         const afterMs = Math.round((t.nowUs() - startUs) / 1_000);
-        if (isKnown(last)) return { change, address, afterMs, last };
-        if (afterMs > KNOWN_MS) return { change, address, afterMs: null, last };
-        await t.wait(LOOK_MS, "a key change to reach every address");
+        if (isApplied(last)) return { change, address, afterMs, last };
+        if (afterMs > MAX_PROPAGATION_MS) return { change, address, afterMs: null, last };
+        await t.wait(POLL_INTERVAL_MS, "a key change to reach every address");
       }
     }),
   );
@@ -50,8 +50,9 @@ const changesAreKnown = defineCheck({
   needs: ["addresses", "manage"],
   reaches: "made",
   cost: {
-    requests: (target) => addressesOf(target).length * CHANGES.length * Math.ceil(KNOWN_MS / LOOK_MS / 10),
-    waitS: KNOWN_MS / 1_000,
+    requests: (target) =>
+      addressesOf(target).length * CHANGES.length * Math.ceil(MAX_PROPAGATION_MS / POLL_INTERVAL_MS / 10),
+    waitS: MAX_PROPAGATION_MS / 1_000,
   },
   async run(t) {
     const account = await t.fixtures.managed(AMPLE_MICRO_USD, t.dialect);
@@ -59,16 +60,16 @@ const changesAreKnown = defineCheck({
     const request = { key, intent: "either", repeats: false } as const;
     const capped = expectedDenial(t, "quota_exceeded");
     const revoked = expectedDenial(t, "key_revoked");
-    const created = await untilKnown(
+    const created = await pollUntilApplied(
       t,
       request,
       "created",
       ({ status, reason }) => status === capped.status && reason === capped.readAs,
     );
     await account.removeCap(key);
-    const raised = await untilKnown(t, request, "cap removed", isServed);
+    const raised = await pollUntilApplied(t, request, "cap removed", isServed);
     await account.revoke(key);
-    const denied = await untilKnown(
+    const denied = await pollUntilApplied(
       t,
       request,
       "revoked",

@@ -22,7 +22,7 @@ const QUIET_MS = 61_000;
 /** Share of the limit that the first address must have admitted, so that the rest of the window is known. */
 const USED_SHARE = 0.8;
 /** Requests beyond the limit that are tried at another address. */
-const MORE = 4;
+const EXTRA_REQUESTS = 4;
 /** After the end of a wait, ms. */
 const MARGIN_MS = 100;
 
@@ -77,7 +77,7 @@ const rateScenario = defineStepScenario<RateRun, RateRecording>({
       dependsOn: "first",
       cost: {
         requests: (target) =>
-          (addressesOf(target).length - 1) * ((limitedFor(target, "rate")?.limits.rpm ?? 0) + MORE + 2),
+          (addressesOf(target).length - 1) * ((limitedFor(target, "rate")?.limits.rpm ?? 0) + EXTRA_REQUESTS + 2),
       },
       async run({ t, account: { key, limits }, addresses }) {
         const [first = "", ...others] = addresses;
@@ -86,7 +86,7 @@ const rateScenario = defineStepScenario<RateRun, RateRecording>({
           const startUs = t.nowUs();
           const before = await plainAt(t, key, first);
           const tries: Response[] = [];
-          while (tries.length < limits.rpm + MORE && !tries.some(isRateDenial))
+          while (tries.length < limits.rpm + EXTRA_REQUESTS && !tries.some(isRateDenial))
             tries.push(await plainAt(t, key, address));
           const after = await plainAt(t, key, first);
           tried.push({ kind: address, before, tries, after, seconds: (t.nowUs() - startUs) / 1_000_000 });

@@ -4,14 +4,14 @@ import { addressesOf, type Key } from "../../src/target/index.ts";
 import { isServed } from "../limits/denials.ts";
 import { expectedDenial } from "../shared/judge/expected-denial.ts";
 import { excessText } from "./excess.ts";
-import { type Known, untilKnown } from "./keys.ts";
+import { type KeyChangeResult, pollUntilApplied } from "./keys.ts";
 
 /** A cap's tally may lag by about a minute; a budget or a balance gets the same time, because the specification names none. */
-const KNOWN_MS = 90_000;
+const MAX_PROPAGATION_MS = 90_000;
 /** Between two attempts, ms: slow enough that a replica with a separate tally does not reach the cap during the test. */
-const LOOK_MS = 6_000;
+const POLL_INTERVAL_MS = 6_000;
 /** Maximum number of requests until the first address denies the key. */
-const MOST = 120;
+const MAX_REQUESTS = 120;
 
 /** What one address did after another one had denied the key. */
 type OtherAddressResult = {
@@ -25,7 +25,7 @@ type OtherAddressResult = {
 type SpendRecording = {
   readonly expected: { readonly status: number; readonly readAs: string | undefined };
   /** Whether the new key was served at every address to begin with. */
-  readonly known: readonly Known[];
+  readonly known: readonly KeyChangeResult[];
   readonly first: readonly Response[];
   readonly otherAddresses: readonly OtherAddressResult[];
 };
@@ -35,9 +35,9 @@ async function useUp(t: Session, key: Key, reason: Parameters<typeof expectedDen
   const { status, readAs } = expectedDenial(t, reason);
   const [address = "", ...others] = addressesOf(t.target);
   const request = (at: string): RequestSpec => ({ key, address: at, intent: "either", repeats: false });
-  const known = await untilKnown(t, request(address), "created", isServed);
+  const known = await pollUntilApplied(t, request(address), "created", isServed);
   const first: Response[] = [];
-  while (first.length < MOST && first.every(isServed)) first.push(await t.send(request(address)));
+  while (first.length < MAX_REQUESTS && first.every(isServed)) first.push(await t.send(request(address)));
   const startUs = t.nowUs();
   const elapsedMs = () => Math.round((t.nowUs() - startUs) / 1_000);
   const otherAddresses = await Promise.all(
@@ -45,8 +45,8 @@ async function useUp(t: Session, key: Key, reason: Parameters<typeof expectedDen
       for (let served = 0; ; served++) {
         const last = await t.send(request(at));
         if (!isServed(last)) return { address: at, served, last, deniedAfterMs: elapsedMs() };
-        if (elapsedMs() > KNOWN_MS) return { address: at, served: served + 1, last, deniedAfterMs: null };
-        await t.wait(LOOK_MS, "the spend at one address to count at another");
+        if (elapsedMs() > MAX_PROPAGATION_MS) return { address: at, served: served + 1, last, deniedAfterMs: null };
+        await t.wait(POLL_INTERVAL_MS, "the spend at one address to count at another");
       }
     }),
   );
@@ -68,12 +68,13 @@ function spendCheck({ id, title, what, requirement, reason, needs, key }: SpendC
     id,
     title,
     covers: [requirement, "SPEND-14"],
-    explains: `Uses up ${what} with requests at one address until it is denied, and then sends a request every few seconds at each other address. All must deny it within ${KNOWN_MS / 1_000} s: a replica that does not count what the others spend serves the same amount again. The report states how many requests were served beyond the limit.`,
+    explains: `Uses up ${what} with requests at one address until it is denied, and then sends a request every few seconds at each other address. All must deny it within ${MAX_PROPAGATION_MS / 1_000} s: a replica that does not count what the others spend serves the same amount again. The report states how many requests were served beyond the limit.`,
     needs: ["addresses", ...needs],
     reaches: needs.includes("manage") ? "made" : "spending",
     cost: {
-      requests: (target) => MOST + addressesOf(target).length * Math.ceil(KNOWN_MS / LOOK_MS + 1),
-      waitS: KNOWN_MS / 1_000,
+      requests: (target) =>
+        MAX_REQUESTS + addressesOf(target).length * Math.ceil(MAX_PROPAGATION_MS / POLL_INTERVAL_MS + 1),
+      waitS: MAX_PROPAGATION_MS / 1_000,
     },
     async run(t) {
       const made = await key(t);
@@ -95,7 +96,7 @@ function spendCheck({ id, title, what, requirement, reason, needs, key }: SpendC
         verdict.must(requirement, deniedAfterMs === null ? last.status : expected.status, expected.status, {
           in: last,
           at: "status",
-          because: `at ${address}, ${KNOWN_MS / 1_000} s after another address had denied the key: ${excess}`,
+          because: `at ${address}, ${MAX_PROPAGATION_MS / 1_000} s after another address had denied the key: ${excess}`,
         });
         if (deniedAfterMs === null) continue;
         if (verdict.must(requirement, last.status, expected.status, { in: last, at: "status", because: address }))

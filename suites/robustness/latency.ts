@@ -66,7 +66,7 @@ async function series(t: Session, each: number): Promise<Response[]> {
     if (round >= MIN_ROUNDS && t.nowUs() - startedUs > SERIES_MS * 1_000) break;
     const kinds = t.target.dialects.flatMap((endpoint) => MODES.map((mode) => ({ endpoint, mode, prompt: "ping" })));
     // If replies are slow, the kinds are sent concurrently; each kind is still sequential.
-    if (t.replyTimes.requestsTogether > 1) responses.push(...(await Promise.all(kinds.map((one) => t.send(one)))));
+    if (t.replyTimes.concurrentRequests > 1) responses.push(...(await Promise.all(kinds.map((one) => t.send(one)))));
     else for (const one of kinds) responses.push(await t.send(one));
   }
   return responses;

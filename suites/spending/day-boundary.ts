@@ -36,9 +36,9 @@ const dayBoundary = defineCheck({
       const key = await t.fixtures.freshKey("key.cappable");
       if (key === undefined) return null;
       let denial: Response | undefined;
-      for (let sent = 0; sent < UNTIL_CAPPED && denial === undefined; sent += t.replyTimes.requestsTogether) {
+      for (let sent = 0; sent < UNTIL_CAPPED && denial === undefined; sent += t.replyTimes.concurrentRequests) {
         const responses = await Promise.all(
-          Array.from({ length: t.replyTimes.requestsTogether }, () => t.send({ ...request, key })),
+          Array.from({ length: t.replyTimes.concurrentRequests }, () => t.send({ ...request, key })),
         );
         denial = responses.find(isSpendingDenial);
       }

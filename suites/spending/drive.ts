@@ -130,7 +130,7 @@ export async function drive(t: Session, key: Key, kind: Kind, lagS: number, effo
     // If replies are slow, several are sent concurrently.
     const end = Math.min(...ends.filter((one) => one > sent));
     const together = Math.min(
-      t.replyTimes.requestsTogether,
+      t.replyTimes.concurrentRequests,
       end - sent,
       request === small ? Number.POSITIVE_INFINITY : LARGE_TOGETHER,
     );

@@ -23,7 +23,7 @@ export interface WatchOptions {
 }
 
 /** How often the kernel's figure is read, ms. It is a high-water mark: only a rise in the last moment is missed. */
-const LOOK_MS = 25;
+const POLL_INTERVAL_MS = 25;
 
 /** Runs the built command line to its end or to a time limit, and watches its memory from outside. */
 export async function watched(
@@ -38,7 +38,7 @@ export async function watched(
   let peakMib: number | undefined;
   const looking = setInterval(() => {
     peakMib = Math.max(peakMib ?? 0, highWaterMib(child.pid) ?? 0) || undefined;
-  }, LOOK_MS);
+  }, POLL_INTERVAL_MS);
   let overTime = false;
   const deadline = setTimeout(() => {
     overTime = true;

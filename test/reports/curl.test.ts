@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import pc from "picocolors";
 import { describe, expect, test } from "vitest";
-import { beforeCurl } from "../../reports/evidence/curl.ts";
+import { curlPreparation } from "../../reports/evidence/curl.ts";
 import { curlLine, renderTerminal } from "../../reports/index.ts";
 import { gauntlet, startGauntlet, temporaryFolder } from "../support/gauntlet.ts";
 import { hostileSource } from "../support/hostile.ts";
@@ -101,9 +101,9 @@ test("what must be done before a command works: the key's variable, and a gatewa
   const command = `curl -sS http://127.0.0.1:9/v1 -H "Authorization: Bearer $GAUNTLET_KEY_VALID"`;
   const record = recordOf([result("a.b", "pass")]);
   const at = (source: string) => ({ ...record, target: { ...record.target, source } });
-  expect(beforeCurl(command, at("gauntlet.yaml"))).toEqual(["Set the key first: export GAUNTLET_KEY_VALID=…"]);
-  expect(beforeCurl("curl http://127.0.0.1:9/v1", at("gauntlet.yaml"))).toEqual([]);
-  expect(beforeCurl(command, at("embedded")).join(" ")).toMatch(
+  expect(curlPreparation(command, at("gauntlet.yaml"))).toEqual(["Set the key first: export GAUNTLET_KEY_VALID=…"]);
+  expect(curlPreparation("curl http://127.0.0.1:9/v1", at("gauntlet.yaml"))).toEqual([]);
+  expect(curlPreparation(command, at("embedded")).join(" ")).toMatch(
     /stopped at the end of the run.*with `gauntlet gateway`/,
   );
 });

@@ -113,7 +113,7 @@ export function relative({ unit }: ComparedMetric, value: number | null): string
 }
 
 /** Maximum number of changes of one kind that are listed. */
-const MOST = 100;
+const MAX_ROWS = 100;
 
 interface CheckListProps {
   readonly id: string;
@@ -131,7 +131,7 @@ function CheckList({ id, title, changes }: CheckListProps) {
         quietCaption
         head={["Check", "Before", "Now", "Result"]}
         rows={changes
-          .slice(0, MOST)
+          .slice(0, MAX_ROWS)
           .map((change) => [
             <code key="id">{oneLine(change.id, 200)}</code>,
             change.before === null ? "absent" : <StatusMark key="before" status={change.before} />,
@@ -139,7 +139,7 @@ function CheckList({ id, title, changes }: CheckListProps) {
             <Foreign key="message" text={oneLine(change.message, 240)} />,
           ])}
       />
-      {changes.length > MOST ? <p class="note">and {decimal(changes.length - MOST)} more</p> : null}
+      {changes.length > MAX_ROWS ? <p class="note">and {decimal(changes.length - MAX_ROWS)} more</p> : null}
     </>
   );
 }
@@ -153,7 +153,7 @@ function DriftTable({ drift }: { readonly drift: Comparison["drift"] }) {
         quietCaption
         head={["Kind", "Where", "What", "Before", "Now"]}
         rows={drift
-          .slice(0, MOST)
+          .slice(0, MAX_ROWS)
           .map((entry) => [
             entry.kind,
             <code key="where">{oneLine(entry.where, 160)}</code>,
@@ -162,7 +162,7 @@ function DriftTable({ drift }: { readonly drift: Comparison["drift"] }) {
             <Foreign key="now" text={oneLine(entry.now, 200)} />,
           ])}
       />
-      {drift.length > MOST ? <p class="note">and {decimal(drift.length - MOST)} more</p> : null}
+      {drift.length > MAX_ROWS ? <p class="note">and {decimal(drift.length - MAX_ROWS)} more</p> : null}
     </>
   );
 }

@@ -2,7 +2,7 @@ import type { CheckResult, Finding, RunRecord } from "../../../src/record/index.
 import { oneLine, shorten, visible } from "../../clean-text.ts";
 import { sideOf } from "../../coverage.ts";
 import { controlOf } from "../../evidence/control-request.ts";
-import { beforeCurl, curlLine, keyVariables } from "../../evidence/curl.ts";
+import { curlLine, curlPreparation, keyVariables } from "../../evidence/curl.ts";
 import { type Evidence, outcomeOf, requestIdOf } from "../../evidence/evidence.ts";
 import { type Broken, brokenOf } from "../../evidence/problems.ts";
 import { explainOf, rerunOf } from "../../evidence/reproduce.ts";
@@ -177,7 +177,7 @@ export function Again({ record, check, evidence }: AgainProps) {
         <>
           <h4>Or send it by hand</h4>
           <Copyable text={visible(command)} label="curl command with the key as a variable" />
-          {beforeCurl(command, record).map((text) => (
+          {curlPreparation(command, record).map((text) => (
             <p key={text} class="note">
               {visible(text)}
             </p>

@@ -190,14 +190,14 @@ export function requestsOfCheck(
   { cost }: SendingCheck,
   { target, axes, run }: { readonly target: Target; readonly axes: Axes; readonly run: RunKind },
 ): number {
-  if (run.loadFollows && cost.leftToLoad === true) return 0;
+  if (run.includesLoad && cost.leftToLoad === true) return 0;
   const { requests } = costIn(cost, run);
   return typeof requests === "function" ? requests(target, axes) : requests;
 }
 
 /** How long the specification makes it wait, seconds. */
 export function waitSOf(check: Check, run: RunKind): number {
-  if (check.kind === "invariant" || (run.loadFollows && check.cost.leftToLoad === true)) return 0;
+  if (check.kind === "invariant" || (run.includesLoad && check.cost.leftToLoad === true)) return 0;
   return costIn(check.cost, run).waitS ?? 0;
 }
 

@@ -25,5 +25,5 @@ export interface RunKind {
   /**
    * The run also loads the tiers, in parallel with the checks or after them: it measures what some checks could only guess.
    */
-  readonly loadFollows: boolean;
+  readonly includesLoad: boolean;
 }

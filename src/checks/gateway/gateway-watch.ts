@@ -2,7 +2,7 @@ import { BudgetReached } from "../../budget/index.ts";
 import type { LiveExchange } from "../../http/recorder/index.ts";
 import type { Target } from "../../target/index.ts";
 import type { RequestSpec } from "../declare/request-spec.ts";
-import type { Held } from "../response/held-request.ts";
+import type { HeldRequest } from "../response/held-request.ts";
 import type { Response } from "../response/response.ts";
 import type { SendDefaults, Wait } from "../traffic/traffic-options.ts";
 import { CircuitBreaker, CircuitOpen } from "./circuit-breaker.ts";
@@ -17,7 +17,7 @@ export interface GatewayWatchOptions {
   /** Aborted when the run is interrupted. */
   readonly signal: AbortSignal;
   /** Sends without waiting for anything. */
-  readonly start: (request: RequestSpec, defaults: SendDefaults) => Pick<Held, "done">;
+  readonly start: (request: RequestSpec, defaults: SendDefaults) => Pick<HeldRequest, "done">;
   /** Everything received so far. */
   readonly responses: () => readonly Response[];
   readonly onStopped: (() => void) | undefined;

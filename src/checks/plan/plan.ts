@@ -112,7 +112,7 @@ export function planOf(instances: readonly Instance[], given: Target, options: P
 }
 
 /** A full run of the checks, without load. */
-export const FULL_RUN: RunKind = { isQuick: false, loadFollows: false };
+export const FULL_RUN: RunKind = { isQuick: false, includesLoad: false };
 
 /** Assumes that the gateway lists the models that a run looks for, because a plan cannot know. */
 function withListedModels(target: Target): Target {

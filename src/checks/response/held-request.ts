@@ -2,7 +2,7 @@ import type { LiveExchange } from "../../http/recorder/index.ts";
 import { isStale, type Response } from "./response.ts";
 
 /** A request in flight; the caller does not wait for its end. */
-export interface Held {
+export interface HeldRequest {
   /** The status, once the head of the response has arrived; `undefined` if the request ended without one. */
   readonly headed: Promise<number | undefined>;
   /** `true` once the first byte of the body has arrived; `false` if the request ended without one. */
@@ -25,7 +25,7 @@ export interface Attempt {
  *
  * @param again sends it on a new connection; if it throws, everyone waiting for the request gets the error.
  */
-export function heldRequest(first: Attempt, again: (stale: Response) => Attempt): Held {
+export function heldRequest(first: Attempt, again: (stale: Response) => Attempt): HeldRequest {
   let current = first;
   const settled = first.done.then((response) => {
     if (isStale(response.exchange)) current = again(response);

@@ -47,7 +47,7 @@ function outcomeOf(response: Response): Pick<Observation, "outcome" | "what"> {
   if (status === undefined) return { outcome: "failed", what: exchange.ending.kind };
   if (status >= 200 && status < 300) {
     if (!complete) return { outcome: "unfinished", what: exchange.ending.kind };
-    const defect = garbageIn(response);
+    const defect = findReplyDefect(response);
     return defect === undefined ? { outcome: "admitted", what: "" } : { outcome: "invalid", what: defect };
   }
   // A contract may use another status for a limit, even a server error.
@@ -60,7 +60,7 @@ function outcomeOf(response: Response): Pick<Observation, "outcome" | "what"> {
 const OF_ADMITTED: readonly ReplyDefect[] = ["empty text", "an error with a 2xx status"];
 
 /** Why a complete 2xx response is not a reply; `undefined` if it is one, or if no reply was requested. */
-function garbageIn({ requested: { endpoint, mode }, text }: Response): ReplyDefect | undefined {
+function findReplyDefect({ requested: { endpoint, mode }, text }: Response): ReplyDefect | undefined {
   if (endpoint === "models") return undefined;
   const { defect } = mode === "streaming" ? checkStream(endpoint, text, false) : checkReply(endpoint, text);
   return defect === undefined || OF_ADMITTED.includes(defect) ? undefined : defect;

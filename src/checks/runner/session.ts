@@ -10,7 +10,7 @@ import type { RunKind } from "../declare/schedule.ts";
 import type { Fixtures } from "../fixtures/fixtures.ts";
 import { type LimitedAccount, type LimitKind, limitedFor } from "../fixtures/limited-account.ts";
 import { type TokenLimitedAccount, tokenLimitedFor } from "../fixtures/token-limited-account.ts";
-import type { Held } from "../response/held-request.ts";
+import type { HeldRequest } from "../response/held-request.ts";
 import type { Response } from "../response/response.ts";
 import type { ScenarioRuns } from "../response/scenario-runs.ts";
 import type { ReplyTimes } from "../traffic/reply-times.ts";
@@ -95,7 +95,7 @@ export class Session {
   }
 
   /** Sends immediately and does not wait for the end. */
-  start(request: RequestSpec = {}): Held {
+  start(request: RequestSpec = {}): HeldRequest {
     return this.#traffic.start(request, this.#defaults);
   }
 

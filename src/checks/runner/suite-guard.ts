@@ -1,5 +1,5 @@
 import { atPointer, nearestOf } from "../../core/index.ts";
-import type { Compared, JudgeGuard } from "../../judging/index.ts";
+import type { ComparedValues, JudgeGuard } from "../../judging/index.ts";
 import { isRequirementId, type Requirement, requirementOf } from "../../requirements/index.ts";
 import { Response } from "../response/response.ts";
 
@@ -36,7 +36,7 @@ export class SuiteGuard implements JudgeGuard {
     throw new JudgeMistake(`"${requirement}" is not in the check's "covers"${guess}. ${next}.`);
   }
 
-  compare(method: Method, requirement: string, compared: Compared): void {
+  compare(method: Method, requirement: string, compared: ComparedValues): void {
     this.observe(requirement);
     const known = isRequirementId(requirement) ? requirementOf(requirement) : undefined;
     if (known !== undefined && methodOf(known) !== method) {
@@ -48,7 +48,7 @@ export class SuiteGuard implements JudgeGuard {
     this.#assertValues(method, compared);
   }
 
-  #assertValues(method: Method, { observed, expected, isMet, seen }: Compared): void {
+  #assertValues(method: Method, { observed, expected, isMet, seen }: ComparedValues): void {
     if (expected === undefined)
       throw new JudgeMistake(
         `the expected value of \`${method}\` is undefined. To require that something is absent, expect \`absent\`.`,

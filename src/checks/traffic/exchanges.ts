@@ -3,7 +3,7 @@ import type { Target } from "../../target/index.ts";
 import { buildRequest, modelIdOf, type RequestSpec } from "../declare/request-spec.ts";
 import type { GatewayWatch } from "../gateway/gateway-watch.ts";
 import { ResponsePacker } from "../response/body-readings.ts";
-import { type Attempt, type Held, heldRequest } from "../response/held-request.ts";
+import { type Attempt, type HeldRequest, heldRequest } from "../response/held-request.ts";
 import { ReadingCache } from "../response/reading-cache.ts";
 import { readingRules } from "../response/reading-rules.ts";
 import { Response } from "../response/response.ts";
@@ -48,7 +48,7 @@ export class Exchanges {
   }
 
   /** Sends immediately. A request on a stale connection is sent again. @param repeats id of the response that it repeats. */
-  start(given: RequestSpec, defaults: SendDefaults, repeats?: string): Held {
+  start(given: RequestSpec, defaults: SendDefaults, repeats?: string): HeldRequest {
     // Chosen before the first attempt: a stale connection must not send the repetition to another replica.
     const request = { ...given, address: given.address ?? this.#options.nextAddress() };
     return heldRequest(this.#startOnce(request, defaults, repeats), (stale) =>

@@ -42,7 +42,7 @@ export class ReplyTimes {
   }
 
   /** Requests of a series that are sent together, so that slow replies do not delay the run; 1 if replies are immediate. */
-  get requestsTogether(): number {
+  get concurrentRequests(): number {
     return Math.round(this.parallelFactor);
   }
 }

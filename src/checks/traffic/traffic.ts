@@ -7,7 +7,7 @@ import type { RunKind } from "../declare/schedule.ts";
 import { Fixtures } from "../fixtures/fixtures.ts";
 import { GatewayWatch } from "../gateway/gateway-watch.ts";
 import { ControlRequests } from "../response/control-requests.ts";
-import type { Held } from "../response/held-request.ts";
+import type { HeldRequest } from "../response/held-request.ts";
 import type { Response } from "../response/response.ts";
 import { ScenarioRuns } from "../response/scenario-runs.ts";
 import { Exchanges } from "./exchanges.ts";
@@ -52,8 +52,8 @@ export class Traffic implements AsyncDisposable {
 
   constructor(options: TrafficOptions) {
     const { target: given, budget, seed, provisioner, clock = systemClock, onResponse, onStopped, onWait } = options;
-    const { loadFollows = false, isQuick = false, inFlightOfLoad = () => 0 } = options;
-    this.run = { loadFollows, isQuick };
+    const { includesLoad = false, isQuick = false, inFlightOfLoad = () => 0 } = options;
+    this.run = { includesLoad, isQuick };
     this.budget = budget;
     this.random = seededRandom(seed);
     this.#runTag = Math.floor(this.random() * 0xffffff)
@@ -164,7 +164,7 @@ export class Traffic implements AsyncDisposable {
   }
 
   /** Sends immediately, regardless of the pace; for checks that hold requests open or measure limits. */
-  start(request: RequestSpec, defaults: SendDefaults): Held {
+  start(request: RequestSpec, defaults: SendDefaults): HeldRequest {
     // Later paced requests account for it.
     if (defaults.reaches === undefined) this.#pacing.throttleOf(accountOf(request)).count();
     return this.#exchanges.start(request, defaults);

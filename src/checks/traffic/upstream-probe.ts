@@ -38,7 +38,7 @@ export type Upstreamed = {
 };
 
 /** Interval between two polls of the upstream, ms. */
-const LOOK_MS = 25;
+const POLL_INTERVAL_MS = 25;
 
 /** The providers behind the gateway: sets their responses to our requests, and shows what the gateway sent them. */
 export class UpstreamProbe {
@@ -92,7 +92,7 @@ export class UpstreamProbe {
     for (;;) {
       const seenNow = await this.requests(marker);
       if (holds(seenNow.requests) || performance.now() - startedMs > longestMs) return seenNow;
-      await this.#traffic.wait(LOOK_MS, { what: "a provider", by: undefined });
+      await this.#traffic.wait(POLL_INTERVAL_MS, { what: "a provider", by: undefined });
     }
   }
 

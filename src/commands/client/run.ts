@@ -22,7 +22,7 @@ export interface ClientOptions {
 
 /** Runs a client's command through scripted scenarios and writes the run folder. */
 export async function client(options: ClientOptions, { interruption, onProgress }: RunControl): Promise<Outcome> {
-  const scenarios = chosen(options.scenarios);
+  const scenarios = selectScenarios(options.scenarios);
   if (options.list) return list(scenarios);
   const command = commandOf(options);
   const startedAt = new Date();
@@ -95,7 +95,7 @@ function commandOf({ command, timeoutS, mostAttempts, jobs }: ClientOptions): re
 }
 
 /** @throws UsageError for an unknown name: it would silently select nothing, and a run of nothing looks green. */
-function chosen(names: readonly string[]): readonly Scenario[] {
+function selectScenarios(names: readonly string[]): readonly Scenario[] {
   const known = SCENARIOS.map(({ name }) => name);
   for (const name of names) {
     if (known.includes(name)) continue;

@@ -8,13 +8,13 @@ import { type OwnProcess, startOwnProcess } from "../../target/index.ts";
 import type { ServeOptions } from "./serve-options.ts";
 
 /** Options that each replica gets as they were given. */
-const PASSED = [
+const FORWARDED_OPTIONS = [
   ...["host", "tier", "limits", "seed", "limiter", "burst", "mutation", "variant", "keys", "pieces", "pace", "slow"],
   ...["upstream", "upstream-key", "upstream-timeout", "settling-lag", "body-limit", "drain"],
 ] as readonly (keyof ServeOptions)[];
 
 /** Options that replicas cannot have, with the reason. */
-const REJECTED: Partial<Record<keyof ServeOptions, string>> = {
+const UNSUPPORTED_OPTIONS: Partial<Record<keyof ServeOptions, string>> = {
   data: "the replicas already share a separate file",
   "tokens-per-minute": "replicas do not share token limits",
   "with-upstream": "start `gauntlet upstream` separately and pass its address with --upstream",
@@ -31,7 +31,7 @@ const DEFAULT_DRAIN_MS = 2_000;
  * @throws UsageError when an option cannot be combined with replicas, or a port is taken.
  */
 export async function startReplicas(options: ServeOptions, count: number): Promise<Gateway> {
-  for (const [name, why] of Object.entries(REJECTED)) {
+  for (const [name, why] of Object.entries(UNSUPPORTED_OPTIONS)) {
     const given = options[name as keyof ServeOptions];
     if (given !== undefined && given !== false)
       throw new UsageError(`--${name} cannot be combined with --replicas: ${why}`);
@@ -80,7 +80,7 @@ export async function startReplicas(options: ServeOptions, count: number): Promi
 
 function argumentsOf(options: ServeOptions, index: number): string[] {
   const port = (first: number) => String(first === 0 ? 0 : first + index);
-  const given = PASSED.flatMap((name) => {
+  const given = FORWARDED_OPTIONS.flatMap((name) => {
     const value = options[name];
     if (value === undefined) return [];
     return [value].flat().flatMap((one) => [`--${name}`, String(one)]);

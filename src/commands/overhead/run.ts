@@ -20,7 +20,7 @@ import type { OverheadCommandOptions } from "./overhead-options.ts";
 /** CPU share that others may use before they affect latencies. */
 const MAX_BUSY = 0.75;
 
-const LOOK_MS = 500;
+const POLL_INTERVAL_MS = 500;
 
 /** Bounds of the options: ports of a machine, bytes of a body. */
 const MAX_CLIENTS = 4_096;
@@ -285,7 +285,7 @@ function refused(busy: number): Outcome {
 /** Share of this machine's CPUs in use while this program only waits, 0 to 1. */
 async function busyShare(): Promise<number> {
   const before = processorTimes();
-  await wait(LOOK_MS);
+  await wait(POLL_INTERVAL_MS);
   const after = processorTimes();
   const all = after.all - before.all;
   return all <= 0 ? 0 : (after.busy - before.busy) / all;

@@ -20,7 +20,7 @@ export abstract class CarrierSender<C extends Carrier> implements RequestSender 
   protected readonly options: SenderOptions;
   protected readonly url: URL;
   protected readonly busy = new Map<C, OnEnd>();
-  protected readonly numbered: { connections: number };
+  protected readonly connectionCounter: { connections: number };
   protected closed = false;
   readonly #gauge: InFlightGauge;
   readonly #sweeper: NodeJS.Timeout;
@@ -28,7 +28,7 @@ export abstract class CarrierSender<C extends Carrier> implements RequestSender 
   constructor(options: SenderOptions) {
     this.options = options;
     this.url = new URL(options.url);
-    this.numbered = options.numbered ?? { connections: 0 };
+    this.connectionCounter = options.connectionCounter ?? { connections: 0 };
     this.#gauge = options.gauge ?? new InFlightGauge();
     this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS);
     this.#sweeper.unref();

@@ -81,7 +81,7 @@ export class Http1Sender extends CarrierSender<LoadConnection> {
   }
 
   async #connect(): Promise<{ connection: LoadConnection; failure: string | undefined }> {
-    const connection = new LoadConnection(++this.numbered.connections, {
+    const connection = new LoadConnection(++this.connectionCounter.connections, {
       onExchange: (exchange, from) => this.#ended(exchange, from),
       onIdleClose: (from) => this.#forget(from),
     });

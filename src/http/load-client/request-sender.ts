@@ -17,7 +17,7 @@ export interface SenderOptions {
   /** Counts requests in flight; default: a separate gauge. */
   readonly gauge?: InFlightGauge | undefined;
   /** Number of connections so far, if several senders number theirs together; default: a separate count. */
-  readonly numbered?: { connections: number } | undefined;
+  readonly connectionCounter?: { connections: number } | undefined;
 }
 
 export type OnEnd = (exchange: LoadExchange) => void;

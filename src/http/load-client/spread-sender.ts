@@ -24,8 +24,10 @@ export class SpreadSender implements RequestSender {
     const gauge = options.gauge ?? new InFlightGauge();
     this.#maxInFlight = options.maxConnections;
     // Connections are numbered over all addresses, because their numbers identify them in the record.
-    const numbered = { connections: 0 };
-    this.#senders = new Map(urls.map((url) => [new URL(url).origin, new Sender({ ...options, url, gauge, numbered })]));
+    const connectionCounter = { connections: 0 };
+    this.#senders = new Map(
+      urls.map((url) => [new URL(url).origin, new Sender({ ...options, url, gauge, connectionCounter })]),
+    );
   }
 
   get #all(): readonly Sender[] {

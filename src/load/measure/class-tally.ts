@@ -17,7 +17,7 @@ import { ttftUs } from "./ttft.ts";
 type QuantileName = keyof NonNullable<NonNullable<LoadClass["responseMs"]>["intervals"]>;
 
 /** A quantile for one kind of request, milliseconds. */
-export interface Known {
+export interface QuantileEstimate {
   readonly kind: string;
   readonly count: number;
   readonly ms: number;
@@ -189,7 +189,7 @@ export class ClassTally {
   }
 
   /** How precisely a quantile is known so far; `undefined` if it has no value yet. */
-  known(figure: LatencyFigure, name: QuantileName): Known | undefined {
+  known(figure: LatencyFigure, name: QuantileName): QuantileEstimate | undefined {
     const quantiles = this.#quantiles(figure, undefined);
     if (quantiles === null) return undefined;
     const [low, high] = quantiles.intervals?.[name] ?? [];

@@ -11,7 +11,7 @@ import {
   type TaggedHistogram,
 } from "../../metrics/index.ts";
 import type { JudgedPhase, LoadClass, LoadSecond } from "../../record/index.ts";
-import { type ClassGrowth, ClassTally, type Known, type Part, type StoredClass } from "./class-tally.ts";
+import { type ClassGrowth, ClassTally, type Part, type QuantileEstimate, type StoredClass } from "./class-tally.ts";
 import { GoodputTally, type RequestObjective, type StoredGoodput } from "./goodput.ts";
 import { type Counts, type InFlightPeaks, noCounts, SecondSeries, type StoredSeries } from "./second-series.ts";
 import { steadyOf } from "./steady.ts";
@@ -160,7 +160,7 @@ export class Tally {
   }
 
   /** How precisely a quantile of the admitted requests is known, for each kind that has a value. */
-  known(...[figure, name]: Parameters<ClassTally["known"]>): Known[] {
+  known(...[figure, name]: Parameters<ClassTally["known"]>): QuantileEstimate[] {
     const admitted = [...this.#classes.values()].filter(({ outcome }) => outcome === "admitted");
     return admitted.flatMap((tally) => tally.known(figure, name) ?? []);
   }

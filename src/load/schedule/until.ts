@@ -2,7 +2,7 @@ import { UsageError } from "../../core/index.ts";
 import { finding } from "../../judging/index.ts";
 import type { Finding } from "../../record/index.ts";
 import { FIGURES, type LatencyName, QUANTILES, type QuantileName } from "../analysis/capacity/objective.ts";
-import type { Known } from "../measure/class-tally.ts";
+import type { QuantileEstimate } from "../measure/class-tally.ts";
 import type { Tally } from "../measure/tally.ts";
 import type { Workload } from "../workload/workload.ts";
 import { ARRIVAL_KINDS, kindOf } from "./arrivals.ts";
@@ -73,7 +73,7 @@ export class UntilKnown {
   }
 
   /** Of all kinds of requests, the one that is known least precisely; `undefined` while one of them has no value. */
-  #worst(tally: Tally): Known | undefined {
+  #worst(tally: Tally): QuantileEstimate | undefined {
     const known = tally.known(this.#until.figure, this.#until.quantile);
     if (known.length < this.#classes) return undefined;
     return known.sort((a, b) => (b.share ?? Number.POSITIVE_INFINITY) - (a.share ?? Number.POSITIVE_INFINITY))[0];

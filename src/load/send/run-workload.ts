@@ -74,7 +74,7 @@ const LATE_MS = DEFAULT_BOUNDS.scheduleLagP99Ms;
 /** Time from the plan of the events to the first request, µs. */
 const LEAD_US = 10_000;
 /** Interval for checking whether the quantile that the load is for is known, ms. */
-const LOOK_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 
 /** Sends a workload as one phase and judges it: nothing may be denied or fail beyond what the workload allows. */
 export async function runWorkload(workload: Workload, context: LoadContext): Promise<RanLoad> {
@@ -281,7 +281,8 @@ async function send(
       reporting = setInterval(() => report(running.tally, running.sender.inFlight), REPORT_MS);
       const elapsedS = () => Math.max(0, nowUs() - running.tally.startUs) / 1_000_000;
       watching = watchThresholds(workload.thresholds, { ...running, guard, name, elapsedS });
-      if (context.known !== undefined) looking = setInterval(() => context.known?.look(running.tally), LOOK_MS);
+      if (context.known !== undefined)
+        looking = setInterval(() => context.known?.look(running.tally), POLL_INTERVAL_MS);
       if (context.onBegin !== undefined) {
         const beginUs = nowUs() + LEAD_US;
         context.onBegin(beginUs + workload.warmupS * 1_000_000);

@@ -16,11 +16,11 @@ export const otherReplicaBusy =
  *
  * @param afterMs `undefined`: never.
  */
-export function learnsLate(about: (event: SharedEvent) => boolean, afterMs?: number): Apply {
-  return wrap("learnsAfterMs", (next) => (event, replica) => (about(event) ? afterMs : next(event, replica)));
+export function delayEvents(about: (event: SharedEvent) => boolean, afterMs?: number): Apply {
+  return wrap("propagationDelayMs", (next) => (event, replica) => (about(event) ? afterMs : next(event, replica)));
 }
 
 /** Each replica counts these events separately. */
-export function countsOwn(...kinds: readonly SharedEvent["kind"][]): Apply {
-  return learnsLate(({ kind }) => kinds.includes(kind));
+export function isolateEvents(...kinds: readonly SharedEvent["kind"][]): Apply {
+  return delayEvents(({ kind }) => kinds.includes(kind));
 }

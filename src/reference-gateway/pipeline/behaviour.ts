@@ -204,5 +204,5 @@ export interface Behaviour {
   charge(call: Call, closing: Closing): number;
 
   /** Milliseconds until an event of another replica is known to this one; `undefined`: never. */
-  learnsAfterMs(event: SharedEvent, replica: number): number | undefined;
+  propagationDelayMs(event: SharedEvent, replica: number): number | undefined;
 }

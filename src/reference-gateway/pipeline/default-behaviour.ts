@@ -74,5 +74,5 @@ export const DEFAULT_BEHAVIOUR: Behaviour = {
   release: releaseLease,
   charge,
 
-  learnsAfterMs: () => 0,
+  propagationDelayMs: () => 0,
 };

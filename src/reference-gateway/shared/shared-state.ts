@@ -17,10 +17,10 @@ export interface SharedParts {
 const WATCH_MS = 200;
 
 /** Milliseconds until an event of another replica is known to this one; `undefined`: never. */
-type LearnsAfterMs = (event: SharedEvent, replica: number) => number | undefined;
+type PropagationDelayMs = (event: SharedEvent, replica: number) => number | undefined;
 
 /** What another replica has in flight. */
-interface Held {
+interface ReplicaInFlight {
   readonly leases: Map<string, Lease>;
   /** Micro-dollars by key. */
   readonly reserved: Map<string, number>;
@@ -38,10 +38,10 @@ export class SharedState {
   readonly replica: number;
   readonly #log: SharedLog;
   readonly #parts: SharedParts;
-  readonly #learnsAfterMs: LearnsAfterMs;
+  readonly #propagationDelayMs: PropagationDelayMs;
   /** From our monotonic clock, without skips, to that of the machine. */
   readonly #offsetUs: number;
-  readonly #others = new Map<number, Held>();
+  readonly #others = new Map<number, ReplicaInFlight>();
   /** Versions of accounts and keys that all replicas know. */
   readonly #known = new Map<string, string>();
   /** Events that a mutation or a variant applies late. */
@@ -52,11 +52,11 @@ export class SharedState {
   #isStarted = false;
   #isClosed = false;
 
-  constructor(log: SharedLog, parts: SharedParts, learnsAfterMs: LearnsAfterMs) {
+  constructor(log: SharedLog, parts: SharedParts, propagationDelayMs: PropagationDelayMs) {
     this.#log = log;
     this.replica = log.replica;
     this.#parts = parts;
-    this.#learnsAfterMs = learnsAfterMs;
+    this.#propagationDelayMs = propagationDelayMs;
     this.#offsetUs = machineOffsetUs(parts.clock);
     this.#watch = setInterval(() => this.#removeKilled(), WATCH_MS).unref();
   }
@@ -143,7 +143,7 @@ export class SharedState {
     for (const { replica, events } of news) {
       for (const event of events) {
         // A replica that starts takes over everything.
-        const afterMs = this.#isStarted ? this.#learnsAfterMs(event, this.replica) : 0;
+        const afterMs = this.#isStarted ? this.#propagationDelayMs(event, this.replica) : 0;
         if (afterMs === undefined) continue;
         if (afterMs <= 0) this.#apply(event, replica);
         else this.#late.push({ from: replica, event, atUs: nowUs + afterMs * 1_000 });
@@ -238,7 +238,7 @@ export class SharedState {
     this.#others.delete(replica);
   }
 
-  #heldBy(replica: number): Held {
+  #heldBy(replica: number): ReplicaInFlight {
     const known = this.#others.get(replica) ?? { leases: new Map(), reserved: new Map() };
     this.#others.set(replica, known);
     return known;

@@ -34,18 +34,18 @@ export function planRun(
   target: Target,
   { instances, rounds, isHooked, isQuick, tiers: hasTiers, load }: RunPlanOptions,
 ): RunPlan {
-  const checksWith = (loadFollows: boolean) =>
-    planOf(instances, target, { hooked: isHooked, rounds, run: { isQuick, loadFollows } });
+  const checksWith = (includesLoad: boolean) =>
+    planOf(instances, target, { hooked: isHooked, rounds, run: { isQuick, includesLoad } });
   const named = policyWorkloads(load, target);
   const before = [checkPart(checksWith(true), target), ...policyParts(target, named)];
   const tiers = hasTiers === true ? planTiers(target, isQuick, before) : undefined;
-  const loadFollows = (tiers?.workloads.length ?? 0) > 0;
+  const includesLoad = (tiers?.workloads.length ?? 0) > 0;
   const workloads = named.filter(({ name }) => !tiers?.workloads.some((tier) => tier.name === name));
-  const checks = checksWith(loadFollows);
+  const checks = checksWith(includesLoad);
   const sending = inTurn([
     sumOf([checkPart(checks, target)], false),
     sumOf(tiers?.parts ?? [], true),
     sumOf(policyParts(target, workloads), false),
   ]);
-  return { checks, tiers, workloads, run: { isQuick, loadFollows }, sending };
+  return { checks, tiers, workloads, run: { isQuick, includesLoad }, sending };
 }

@@ -15,7 +15,7 @@ import { customSuiteOf, describeSuiteError, placeOfText } from "./suite-error.ts
 
 const CHOSEN: ReadonlySet<string> = new Set(QUICK_INSTANCES);
 
-const QUICK = { isQuick: true, loadFollows: false };
+const QUICK = { isQuick: true, includesLoad: false };
 
 /** Whether an instance is part of a quick run: one of the quick set, or a custom check that does not wait. */
 export function isQuick({ id, check }: Instance): boolean {

@@ -59,20 +59,20 @@ export const actionSchema = z.union([
 export type WrittenAction = z.infer<typeof actionSchema>;
 type SignalName = (typeof SIGNALS)[number];
 
-interface Timed {
+interface WithTimeout {
   readonly timeoutMs: number;
 }
 
 /** Something that is done to the gateway or to its surroundings, with absolute paths. */
 export type Action =
-  | (Timed & { readonly kind: "command"; readonly command: string; readonly folder: string })
-  | (Timed & {
+  | (WithTimeout & { readonly kind: "command"; readonly command: string; readonly folder: string })
+  | (WithTimeout & {
       readonly kind: "signal";
       readonly signal: SignalName;
       readonly pid: number | undefined;
       readonly pidFile: string | undefined;
     })
-  | (Timed & {
+  | (WithTimeout & {
       readonly kind: "http";
       readonly method: string;
       readonly url: string;

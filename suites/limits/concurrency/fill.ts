@@ -1,4 +1,4 @@
-import type { Held, RequestSpec, Response, Session } from "../../../src/checks/index.ts";
+import type { HeldRequest, RequestSpec, Response, Session } from "../../../src/checks/index.ts";
 import { median } from "../../../src/core/index.ts";
 import type { LimitName } from "../../../src/limits/index.ts";
 import { otherDialect } from "../../shared/cases/other-dialect.ts";
@@ -60,8 +60,13 @@ export async function fillLimit(run: ConcurrencyRun, recording: ConcurrencyRecor
   return isLacking ? 2 : 1;
 }
 
-async function reachLimit(t: Session, long: readonly RequestSpec[], limit: number, spacingMs: number): Promise<Held[]> {
-  const streams: Held[] = [];
+async function reachLimit(
+  t: Session,
+  long: readonly RequestSpec[],
+  limit: number,
+  spacingMs: number,
+): Promise<HeldRequest[]> {
+  const streams: HeldRequest[] = [];
   for (let index = 0; index < limit; index++) {
     // The last one is sent last, in the last dialect: an off-by-one error would refuse it.
     const isLast = index === limit - 1;
@@ -74,7 +79,7 @@ async function reachLimit(t: Session, long: readonly RequestSpec[], limit: numbe
 }
 
 /** Whether one of them ended immediately, denied by the concurrency limit or failed; the others continue. */
-async function lacksOne(t: Session, streams: readonly Held[], unnamed: LimitName): Promise<boolean> {
+async function lacksOne(t: Session, streams: readonly HeldRequest[], unnamed: LimitName): Promise<boolean> {
   const ended: Response[] = [];
   for (const { done } of streams) void done.then((response) => ended.push(response));
   await t.wait(AT_ONCE_MS);

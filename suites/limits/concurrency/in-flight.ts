@@ -1,9 +1,9 @@
-import { type Held, observationOf, type Response, type Session } from "../../../src/checks/index.ts";
+import { type HeldRequest, observationOf, type Response, type Session } from "../../../src/checks/index.ts";
 import * as limits from "../../../src/limits/index.ts";
 import { isServed } from "../denials.ts";
 
 /** Waits until the requests are certainly in flight. */
-export async function untilInFlight(t: Session, held: readonly Held[]): Promise<void> {
+export async function untilInFlight(t: Session, held: readonly HeldRequest[]): Promise<void> {
   await Promise.race([Promise.all(held.map(({ started }) => started)), t.wait(limits.IN_FLIGHT_MS)]);
 }
 

@@ -1,4 +1,4 @@
-import type { Held, LimitedAccount, RequestSpec, Response, Session } from "../../../src/checks/index.ts";
+import type { HeldRequest, LimitedAccount, RequestSpec, Response, Session } from "../../../src/checks/index.ts";
 import { servable } from "../../shared/cases/servable.ts";
 import { abortOnceDecided } from "../send.ts";
 import { untilInFlight } from "./in-flight.ts";
@@ -28,7 +28,7 @@ export async function releaseSome(
   const endOthers = async () => {
     for (const request of endings) await t.start({ mode: "non-streaming", ...request, key, intent: "odd" }).done;
   };
-  const leaveOne = async ([first]: readonly Held[]) => {
+  const leaveOne = async ([first]: readonly HeldRequest[]) => {
     first?.abort();
     await t.wait(NOTICED_MS);
   };
@@ -58,7 +58,7 @@ async function fill(
   long: RequestSpec,
   streams: number,
   what: string,
-  end: (held: readonly Held[]) => Promise<void>,
+  end: (held: readonly HeldRequest[]) => Promise<void>,
 ): Promise<PartialRelease> {
   const held = Array.from({ length: streams }, () => t.start(long));
   await untilInFlight(t, held);

@@ -1,4 +1,4 @@
-import type { Held, LimitedAccount, RequestSpec, Response, Session } from "../../../src/checks/index.ts";
+import type { HeldRequest, LimitedAccount, RequestSpec, Response, Session } from "../../../src/checks/index.ts";
 import type { LimitName } from "../../../src/limits/index.ts";
 import type { Limits } from "../../../src/target/index.ts";
 import type { ExpectedDenial } from "../../shared/judge/judge-denial.ts";
@@ -81,7 +81,7 @@ export interface ConcurrencyRun {
   /** The trial, if it was begun during the burst. */
   trying?: Promise<Response | null>;
   /** The streams that fill the limit, and when the first was sent. */
-  streams: readonly Held[];
+  streams: readonly HeldRequest[];
   startUs: number;
   /** Requests on other accounts, begun when the limit was filled. */
   sendingToOthers?: Promise<OtherAccount[]>;

@@ -134,7 +134,7 @@ export async function quickCauses(t: Session, options: CauseOptions): Promise<Re
       run: () => abort(t, left, { afterMs: LEFT_AFTER_MS, count: limits.inFlight }),
     },
     // If replies are slow, requests that disturb no other check do not wait for the others.
-    ...(t.replyTimes.requestsTogether > 1
+    ...(t.replyTimes.concurrentRequests > 1
       ? [
           ended.filter(({ failsUpstream }) => failsUpstream !== true),
           ended.filter(({ failsUpstream }) => failsUpstream),
@@ -188,7 +188,7 @@ const ENDED_MS = 250;
 async function sendInTurn(t: Session, { account, spacingMs }: CauseOptions, requests: readonly RequestSpec[]) {
   const most = 2 * account.limits.inFlight;
   const rounds = requests.length === 0 ? 0 : t.run.isQuick ? Math.min(requests.length, most) : most;
-  const together = spacingMs > 0 ? 1 : Math.min(t.replyTimes.requestsTogether, account.limits.inFlight);
+  const together = spacingMs > 0 ? 1 : Math.min(t.replyTimes.concurrentRequests, account.limits.inFlight);
   for (let round = 0; round < rounds; round += together) {
     if (spacingMs > 0) await t.wait(spacingMs);
     const count = Math.min(together, rounds - round);

@@ -6,9 +6,9 @@ import { isRateDenial } from "../denials.ts";
 /** An upgrade must be in force within this time, ms: after a minute the old limit admits requests again anyway. */
 const IN_FORCE_MS = 50_000;
 /** Time between two attempts to see whether it is, ms. */
-const LOOK_MS = 2_000;
+const POLL_INTERVAL_MS = 2_000;
 /** Requests above the old limit, so that one admitted by chance does not count. */
-const MORE = 6;
+const EXTRA_STREAMS = 6;
 
 const tierChange = defineCheck({
   id: "limits.tier-change",
@@ -30,12 +30,14 @@ const tierChange = defineCheck({
     await upgrade();
     let response = await t.send(request);
     while (!response.admitted && (t.nowUs() - startedUs) / 1_000 < IN_FORCE_MS) {
-      await t.wait(LOOK_MS, "an upgrade to take effect");
+      await t.wait(POLL_INTERVAL_MS, "an upgrade to take effect");
       response = await t.send(request);
     }
     const afterMs = Math.round((t.nowUs() - startedUs) / 1_000);
     const stream: RequestSpec = { ...request, model: "stream", mode: "streaming", prompt: LONG_STORY };
-    const together = await Promise.all(Array.from({ length: before.inFlight + MORE }, () => t.start(stream).done));
+    const together = await Promise.all(
+      Array.from({ length: before.inFlight + EXTRA_STREAMS }, () => t.start(stream).done),
+    );
     return { denied: used.at(-1) as Response, response, afterMs, together };
   },
   judge({ denied, response, afterMs, together }, verdict) {

@@ -1,7 +1,7 @@
 import {
   type Check,
   defineCheck,
-  type Held,
+  type HeldRequest,
   limitedFor,
   type Response,
   type Session,
@@ -98,13 +98,13 @@ async function fill(t: Session, tier: Tier): Promise<Filled> {
   const limit = account.limits.inFlight;
   const long = longStream(account.key);
   const startUs = t.nowUs();
-  const streams: Held[] = Array.from({ length: limit }, () => t.start(long));
+  const streams: HeldRequest[] = Array.from({ length: limit }, () => t.start(long));
   await Promise.all(streams.map(({ started }) => started));
   const filledMs = (t.nowUs() - startUs) / 1_000;
   const [extras, unrelated] = await Promise.all([atOnce(t, [long], EXTRA), sendUnrelated(t)]);
   // The output of this many streams would cost as much as the rest of the run, and a load run that follows sends as many to
   // completion.
-  if (tier !== "starter" || t.run.loadFollows) for (const held of streams) held.abort();
+  if (tier !== "starter" || t.run.includesLoad) for (const held of streams) held.abort();
   return { limit, held: await Promise.all(streams.map(({ done }) => done)), extras, unrelated, filledMs };
 }
 

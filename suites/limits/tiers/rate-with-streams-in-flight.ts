@@ -1,4 +1,4 @@
-import { type Check, defineCheck, type Held, type Response, type Session } from "../../../src/checks/index.ts";
+import { type Check, defineCheck, type HeldRequest, type Response, type Session } from "../../../src/checks/index.ts";
 import { atMost } from "../../../src/judging/index.ts";
 import { WINDOW_OVER_MS } from "../../../src/limits/index.ts";
 import type { Key } from "../../../src/target/index.ts";
@@ -73,7 +73,7 @@ const NOTHING_SENT: Readonly<Record<"first" | "alone" | "second", readonly Respo
 };
 
 async function sendSpacedStreams(t: Session, key: Key): Promise<readonly Response[]> {
-  const sent: Held[] = [];
+  const sent: HeldRequest[] = [];
   for (let index = 0; index < STREAMS; index++) {
     if (index > 0) await t.wait(SPACING_MS);
     sent.push(t.start({ ...longStream(key), freshConnection: false }));

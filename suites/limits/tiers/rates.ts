@@ -41,7 +41,7 @@ const MAX_EVENLY = 800;
 const RESERVE = 10;
 
 /** What one tier's account admitted. */
-type Tried = {
+type TierAttempt = {
   readonly tier: Tier;
   readonly rpm: number;
   /** Requests to send unless one is denied. */
@@ -75,8 +75,8 @@ const tierRates = defineCheck({
   cost: { requests: requestsOfTiers, waitS: 60, leftToLoad: true },
   reaches: "tier",
   async run(t) {
-    if (t.run.loadFollows) return { tried: [], reasonOmitted: "the load over the tiers measures it" };
-    const first: Tried[] = [];
+    if (t.run.includesLoad) return { tried: [], reasonOmitted: "the load over the tiers measures it" };
+    const first: TierAttempt[] = [];
     for (const tier of Object.keys(SHARES) as Tier[]) {
       const set = first.filter(isDoubtful).reduce((sum, { rpm }) => sum + Math.min(safeRpm(rpm), MAX_EVENLY), 0);
       const tried = await tryRate(t, tier, room(t) - set);
@@ -105,7 +105,7 @@ function room(t: Session, tokensEach = 1): number {
 const safeRpm = (rpm: number): number => Math.floor(rpm * SAFE_SHARE);
 
 /** @returns `undefined` if the target has no such account or the budget has no room. */
-async function tryRate(t: Session, tier: Tier, left: number): Promise<Tried | undefined> {
+async function tryRate(t: Session, tier: Tier, left: number): Promise<TierAttempt | undefined> {
   const account = t.target.tiers[tier];
   if (account === undefined) return undefined;
   const { key, limits } = account;
@@ -146,16 +146,16 @@ async function tryRate(t: Session, tier: Tier, left: number): Promise<Tried | un
 const served = (responses: readonly Response[]): number => responses.filter(isServed).length;
 
 /** Denied before the rate of the tier was used. */
-function isDoubtful({ responses, rpm, most }: Pick<Tried, "responses" | "rpm" | "most">): boolean {
+function isDoubtful({ responses, rpm, most }: Pick<TierAttempt, "responses" | "rpm" | "most">): boolean {
   return responses.some(isRateDenial) && served(responses) < Math.min(rpm * ENOUGH, most);
 }
 
 /** No capacity returned for nearly a minute: the account admits this much per minute. */
-const hasNoRefill = ({ tries, silentS }: Tried): boolean =>
+const hasNoRefill = ({ tries, silentS }: TierAttempt): boolean =>
   tries.length > 0 && tries.every(isRateDenial) && silentS >= LONG_SILENCE_S;
 
 /** Sends evenly what a limiter with little burst must admit. */
-async function lookInto(t: Session, one: Tried): Promise<Tried> {
+async function lookInto(t: Session, one: TierAttempt): Promise<TierAttempt> {
   const account = t.target.tiers[one.tier];
   if (account === undefined || !isDoubtful(one) || hasNoRefill(one)) return one;
   const count = Math.min(safeRpm(one.rpm), MAX_EVENLY, room(t));
@@ -170,7 +170,7 @@ async function lookInto(t: Session, one: Tried): Promise<Tried> {
   return { ...one, evenly: await Promise.all(sent) };
 }
 
-function judgeRate(one: Tried, verdict: Verdict): void {
+function judgeRate(one: TierAttempt, verdict: Verdict): void {
   const { tier, rpm, most, responses, seconds, evenly } = one;
   const denied = responses.find(isRateDenial);
   const many = served(responses);

@@ -3,7 +3,7 @@ import {
   type Check,
   defineCheck,
   defineInvariant,
-  type Held,
+  type HeldRequest,
   isTimedOut,
   type RequestSpec,
   type Response,
@@ -178,7 +178,7 @@ type Together = { readonly nonce: string; readonly left: boolean; readonly respo
 
 async function askTogether(t: Session): Promise<Together[]> {
   const most = Math.max(2, Math.min(AT_ONCE, Math.floor((t.target.limits?.inFlight ?? 8) / 3)));
-  const leaving: Held[] = [];
+  const leaving: HeldRequest[] = [];
   const inEach = t.target.dialects.map((endpoint): RequestSpec => ({ endpoint, model: "stream" }));
   const long = new Set((await servable(t, inEach)).map(({ endpoint }) => endpoint));
   const together = Array.from({ length: most }, async (_, index) => {

@@ -20,7 +20,7 @@ function follow(instances: readonly Instance[]) {
     progress: new CheckProgress({
       instances,
       rounds: 1,
-      run: { isQuick: false, loadFollows: false },
+      run: { isQuick: false, includesLoad: false },
       target,
       redactor,
       onProgress,

@@ -124,7 +124,9 @@ export class Http2Sender extends CarrierSender<Http2Stream> {
   }
 
   async #connect(): Promise<void> {
-    const connection = new Http2Connection(++this.numbered.connections, (gone) => this.#connections.delete(gone));
+    const connection = new Http2Connection(++this.connectionCounter.connections, (gone) =>
+      this.#connections.delete(gone),
+    );
     const socket = this.#socket;
     this.#socket = undefined;
     const failure = await connection.open(this.url, socket);

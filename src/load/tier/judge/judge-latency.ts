@@ -43,7 +43,7 @@ export function judgeGrowth(observations: readonly Observation[]): Finding[] {
 }
 
 /** A request whose latency was judged. */
-interface Timed {
+interface RequestLatency {
   readonly one: Observation;
   /** Usual latency of its kind, ms. */
   readonly usualMs: number;
@@ -52,7 +52,11 @@ interface Timed {
 }
 
 /** Short requests in the order of sending, except those of a kind without a known usual latency. */
-function timed(observations: readonly Observation[], earlier: EarlierLatency, heldUp: StallRecord): Timed[] {
+function latenciesOf(
+  observations: readonly Observation[],
+  earlier: EarlierLatency,
+  heldUp: StallRecord,
+): RequestLatency[] {
   return observations
     .filter((one) => !isLong(one))
     .flatMap((one) => {
@@ -75,7 +79,7 @@ const MIN_SLOWED_S = 10;
 const MIN_SLOW_REQUESTS = 4;
 const MIN_SLOW_SHARE = 0.75;
 
-const isSlow = ({ ms, usualMs }: Timed): boolean => ms > Math.max(SLOW_MS, usualMs * SLOW_FACTOR);
+const isSlow = ({ ms, usualMs }: RequestLatency): boolean => ms > Math.max(SLOW_MS, usualMs * SLOW_FACTOR);
 
 export interface LatencyJudged {
   /** All requests that the run has sent so far. */
@@ -90,7 +94,7 @@ export function judgeSlowdown(
   observations: readonly Observation[],
   { all, heldUp, originUs }: LatencyJudged,
 ): Finding[] {
-  const measured = timed(observations, new EarlierLatency(all), heldUp);
+  const measured = latenciesOf(observations, new EarlierLatency(all), heldUp);
   if (measured.length === 0) return [];
   const kinds = DIALECTS.flatMap((dialect) =>
     [false, true].map((stream) => ({
@@ -123,10 +127,10 @@ export function judgeSlowdown(
 }
 
 /** The longest series of consecutive requests that are nearly all slow; empty if none lasts long enough. */
-function longestRun(own: readonly Timed[]): readonly Timed[] {
-  let longest: readonly Timed[] = [];
+function longestRun(own: readonly RequestLatency[]): readonly RequestLatency[] {
+  let longest: readonly RequestLatency[] = [];
   for (let from = 0; from < own.length; from++) {
-    if (!isSlow(own[from] as Timed)) continue;
+    if (!isSlow(own[from] as RequestLatency)) continue;
     const to = endOfRun(own, from);
     const run = own.slice(from, to + 1).filter(isSlow);
     const lasts = run.length >= MIN_SLOW_REQUESTS && lastEndUs(run) - firstSentUs(run) >= MIN_SLOWED_S * 1_000_000;
@@ -137,10 +141,10 @@ function longestRun(own: readonly Timed[]): readonly Timed[] {
 }
 
 /** Index of the last slow request of the series that begins at `from` and has few others. */
-function endOfRun(own: readonly Timed[], from: number): number {
+function endOfRun(own: readonly RequestLatency[], from: number): number {
   let [last, slow] = [from, 0];
   for (let at = from; at < own.length; at++) {
-    if (isSlow(own[at] as Timed)) {
+    if (isSlow(own[at] as RequestLatency)) {
       slow++;
       last = at;
     } else if (slow < (at - from + 1) * MIN_SLOW_SHARE) break;
@@ -148,8 +152,9 @@ function endOfRun(own: readonly Timed[], from: number): number {
   return last;
 }
 
-const firstSentUs = (run: readonly Timed[]): number => run[0]?.one.sentUs ?? 0;
-const lastEndUs = (run: readonly Timed[]): number => run.reduce((last, { one }) => Math.max(last, one.endUs), 0);
+const firstSentUs = (run: readonly RequestLatency[]): number => run[0]?.one.sentUs ?? 0;
+const lastEndUs = (run: readonly RequestLatency[]): number =>
+  run.reduce((last, { one }) => Math.max(last, one.endUs), 0);
 
 /** `0.8 ms`, `3,004 ms`. */
 function milliseconds(ms: number): string {
@@ -180,7 +185,7 @@ export function judgeOutliers(
   { all, heldUp }: Pick<LatencyJudged, "all" | "heldUp">,
 ): Finding[] {
   const short = observations.filter((one) => !isLong(one));
-  const measured = timed(short, new EarlierLatency(all), heldUp);
+  const measured = latenciesOf(short, new EarlierLatency(all), heldUp);
   const slow = measured.filter(({ ms, usualMs }) => ms > Math.max(OUTLIER_MS, usualMs * OUTLIER_FACTOR));
   const most = Math.max(MIN_OUTLIERS - 1, Math.floor(short.length * MIN_OUTLIER_SHARE));
   const moments = momentsOf(slow.map(({ one }) => one));

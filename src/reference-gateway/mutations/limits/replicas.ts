@@ -1,6 +1,6 @@
 import { grid, type Mutation, mutation } from "../../change.ts";
 import { delays } from "../../edits/connection-edits.ts";
-import { countsOwn, learnsLate, otherReplica, otherReplicaBusy } from "../../edits/replica-edits.ts";
+import { delayEvents, isolateEvents, otherReplica, otherReplicaBusy } from "../../edits/replica-edits.ts";
 import { both, inference } from "../../edits/when.ts";
 import { overlook, wrap } from "../../edits/wrap.ts";
 import { refusal } from "../../pipeline/refusal.ts";
@@ -10,7 +10,7 @@ const SHOWN = { shownBy: "checks" } as const;
 
 /** Replicas that do not share what they must: each only shows where the gateway runs as several processes. */
 export const REPLICA_MUTATIONS: readonly Mutation[] = [
-  ...grid([], (kinds: readonly SharedEvent["kind"][]) => countsOwn(...kinds), {
+  ...grid([], (kinds: readonly SharedEvent["kind"][]) => isolateEvents(...kinds), {
     "replicas.own-rate": {
       ...SHOWN,
       breaks: ["LIMIT-1", "LIMIT-RATE-6"],
@@ -54,7 +54,7 @@ export const REPLICA_MUTATIONS: readonly Mutation[] = [
       with: ["release"],
     },
   }),
-  ...grid(["REPLICA-KEYS"], (about: (event: SharedEvent) => boolean) => learnsLate(about), {
+  ...grid(["REPLICA-KEYS"], (about: (event: SharedEvent) => boolean) => delayEvents(about), {
     "replicas.created-key-unknown": {
       ...SHOWN,
       detectedBy: { "replicas.key-changes": "REPLICA-KEYS" },
@@ -79,7 +79,7 @@ export const REPLICA_MUTATIONS: readonly Mutation[] = [
     breaks: ["LIMIT-1", "LIMIT-RATE-6"],
     detectedBy: { "replicas.rate": "LIMIT-1" },
     summary: "What one replica admits counts at the others half a minute later.",
-    apply: learnsLate(({ kind }) => kind === "rate", 30_000),
+    apply: delayEvents(({ kind }) => kind === "rate", 30_000),
   }),
   mutation("replicas.own-retry-after", {
     ...SHOWN,

@@ -15,7 +15,7 @@ export interface Tool {
 }
 
 /** The tool that the caller demands, by its name. @throws InvalidRequest if it is not among those given. */
-export function chosen(tools: readonly Tool[], name: unknown): readonly Tool[] {
+export function selectTool(tools: readonly Tool[], name: unknown): readonly Tool[] {
   const own = tools.filter((tool) => tool.name === name);
   if (own.length === 0) throw new InvalidRequest("tool_choice", "the name of one of the tools is expected.");
   return own;

@@ -1,5 +1,5 @@
 import { member } from "../../../core/index.ts";
-import { chosen, type InferenceRequest, type Reading, type Tool, type Turn } from "./inference-request.ts";
+import { type InferenceRequest, type Reading, selectTool, type Tool, type Turn } from "./inference-request.ts";
 import {
   InvalidRequest,
   objects,
@@ -45,7 +45,7 @@ function readTools(body: Record<string, unknown>): readonly Tool[] {
   const { tool_choice: choice } = body;
   const tools = optionalObjects(body, "tools").map(readTool);
   const name = member(member(choice, "function"), "name");
-  if (name !== undefined) return chosen(tools, name);
+  if (name !== undefined) return selectTool(tools, name);
   return choice === "none" ? [] : tools;
 }
 

@@ -1,5 +1,5 @@
 import { isObject, member } from "../../../core/index.ts";
-import { chosen, type InferenceRequest, type Reading, type Tool, type Turn } from "./inference-request.ts";
+import { type InferenceRequest, type Reading, selectTool, type Tool, type Turn } from "./inference-request.ts";
 import { InvalidRequest, objects, optionalFlag, optionalObjects, positiveInteger, text } from "./invalid-request.ts";
 import { type Image, readMessagesImage } from "./read-image.ts";
 
@@ -27,7 +27,7 @@ function readTools(body: Record<string, unknown>): readonly Tool[] {
   const { tool_choice: choice } = body;
   const tools = optionalObjects(body, "tools").map(readTool);
   const type = member(choice, "type");
-  if (type === "tool") return chosen(tools, member(choice, "name"));
+  if (type === "tool") return selectTool(tools, member(choice, "name"));
   return type === "none" ? [] : tools;
 }
 

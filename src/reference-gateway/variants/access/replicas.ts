@@ -1,6 +1,6 @@
 import { type Variant, variant } from "../../change.ts";
 import { delays } from "../../edits/connection-edits.ts";
-import { learnsLate, otherReplica } from "../../edits/replica-edits.ts";
+import { delayEvents, otherReplica } from "../../edits/replica-edits.ts";
 import { always, inference, both as when } from "../../edits/when.ts";
 import { onParcel, wrap } from "../../edits/wrap.ts";
 import { withHeader } from "../../pipeline/response.ts";
@@ -14,17 +14,17 @@ export const REPLICA_VARIANTS: readonly Variant[] = [
   variant(
     "replicas.keys-known-late",
     "Keys and what they spend are known to the other replicas after a second.",
-    learnsLate(({ kind }) => OF_KEYS.includes(kind), 1_000),
+    delayEvents(({ kind }) => OF_KEYS.includes(kind), 1_000),
   ),
   variant(
     "replicas.caps-known-late",
     "What one replica charges counts for daily caps at the others after three seconds.",
-    learnsLate(({ kind }) => kind === "cap", 3_000),
+    delayEvents(({ kind }) => kind === "cap", 3_000),
   ),
   variant(
     "replicas.ends-known-late",
     "The end of a request is known to the other replicas after a second.",
-    learnsLate(({ kind }) => kind === "release", 1_000),
+    delayEvents(({ kind }) => kind === "release", 1_000),
   ),
   variant(
     "replicas.server-header",

@@ -4,7 +4,7 @@ import { type Check, observationOf, responsesIn } from "../../../src/checks/inde
  * A check of limits that is blocked if most complete 2xx responses are not replies, such as HTML pages: they do not show whether a
  * request was admitted.
  */
-export function amongReplies(check: Check): Check {
+export function requireUsableReplies(check: Check): Check {
   if (check.kind !== "sending") return check;
   return {
     ...check,
