@@ -6,6 +6,7 @@ import { renderSarif } from "./ci/sarif.ts";
 import { renderEvents } from "./events.ts";
 import type { ReportSource } from "./evidence/source.ts";
 import { type Layout, renderHtml } from "./html/render-html.tsx";
+import { renderLlmD } from "./llm-d.ts";
 import { renderMarkdown } from "./markdown.ts";
 import { renderOpenMetrics } from "./openmetrics.ts";
 
@@ -24,6 +25,7 @@ const RENDERERS = {
   sarif: ({ record }) => one("report.sarif", renderSarif(record)),
   events: ({ record }) => one("events.ndjson", renderEvents(record)),
   openmetrics: ({ record }) => one("metrics.txt", renderOpenMetrics(record)),
+  "llm-d": (source) => renderLlmD(source),
 } satisfies Record<string, Renderer>;
 
 export type Format = keyof typeof RENDERERS;

@@ -1,15 +1,7 @@
 import type { Histogram } from "../../src/metrics/index.ts";
-import type { LoadClass, LoadPhase, LoadRun } from "../../src/record/index.ts";
 import type { ReportSource } from "../evidence/source.ts";
+import { type ClassFigure, classHistogram } from "../figures/class-histogram.ts";
 import type { Bar } from "./charts/histogram-bars.tsx";
-
-/** One figure of one class of requests. */
-export interface CurveSource {
-  readonly run: LoadRun;
-  readonly phase: LoadPhase;
-  readonly entry: LoadClass;
-  readonly field: "responseMs" | "serviceMs" | "ttftMs" | "itlMs" | "eventGapMs";
-}
 
 export interface Curve {
   readonly points: readonly { readonly quantile: number; readonly ms: number }[];
@@ -19,28 +11,12 @@ export interface Curve {
 /** Requests that must lie above a quantile for it to be trusted: -ln 0.025. */
 const MIN_BEYOND = 3.7;
 
-/** Names of the figures in the tags of the histogram log. */
-const FIGURES = {
-  responseMs: "response",
-  serviceMs: "service",
-  ttftMs: "ttft",
-  itlMs: "itl",
-  eventGapMs: "eventGap",
-} as const;
-
-/** The full histogram of one figure, if it was recorded. */
-function histogramOf(source: ReportSource, { run, phase, entry, field }: CurveSource): Histogram | undefined {
-  const name = phase.name === run.name ? run.name : `${run.name}.${phase.name}`;
-  const tag = `${name}.${entry.dialect}.${entry.stream ? "streaming" : "non-streaming"}.${entry.outcome}.${FIGURES[field]}`;
-  return run.hlog === undefined ? undefined : source.histograms?.(run.hlog).get(tag);
-}
-
 /** Quantiles of one figure: from its full histogram if recorded, otherwise from the record. */
-export function curveOf(source: ReportSource, of: CurveSource): Curve | undefined {
-  const { entry, field } = of;
-  const quantiles = entry[field];
+export function curveOf(source: ReportSource, of: ClassFigure): Curve | undefined {
+  const { entry, figure } = of;
+  const quantiles = entry[`${figure}Ms`];
   if (quantiles === null) return undefined;
-  const histogram = histogramOf(source, of);
+  const histogram = classHistogram(source, of);
   const count = histogram?.count ?? entry.count;
   const trusted = Math.max(0.5, 1 - MIN_BEYOND / Math.max(count, 1));
   if (histogram !== undefined && histogram.count > 0) {
@@ -70,8 +46,8 @@ const PER_DECADE = [20, 10, 5, 2];
 const MAX_BARS = 48;
 
 /** Bars of a histogram, evenly spaced on a logarithmic scale. @returns `undefined` if the histogram was not recorded. */
-export function barsOf(source: ReportSource, of: CurveSource): Bar[] | undefined {
-  const histogram = histogramOf(source, of);
+export function barsOf(source: ReportSource, of: ClassFigure): Bar[] | undefined {
+  const histogram = classHistogram(source, of);
   if (histogram === undefined || histogram.count === 0) return undefined;
   const [lowUs, highUs] = [Math.max(1, histogram.quantileUs(0)), Math.max(2, histogram.quantileUs(1))];
   const decades = Math.log10(highUs / lowUs);

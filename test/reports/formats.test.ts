@@ -3,11 +3,13 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { FORMATS } from "../../reports/index.ts";
 import { ROOT } from "../../scripts/docs/generated-files.ts";
+import { Histogram } from "../../src/metrics/index.ts";
 import type { RunRecord } from "../../src/record/index.ts";
 import { loadClass, loadPhase, loadRun, loadSeries, scatteredHeat } from "../support/load-records.ts";
 import {
   ctrfProblems,
   elementsOf,
+  llmDProblems,
   markdownElements,
   readJunit,
   readMetrics,
@@ -114,6 +116,49 @@ test("openmetrics: another reader finds the figures", () => {
     value: "2",
     labels: { target: "staging", suite: "auth", status: "fail" },
   });
+});
+
+test("llm-d: a document for each phase, with statistics from the full histograms", () => {
+  const [streams, others] = [new Histogram(), new Histogram()];
+  for (let ms = 1; ms <= 100; ms++) streams.record(ms * 1_000);
+  others.record(300_000, 100);
+  const classes = [
+    loadClass({ count: 100, outputTokens: 800 }),
+    loadClass({ stream: false, count: 100, outputTokens: 0 }),
+  ];
+  const phase = loadPhase("busy", {
+    ...{ classes, sent: 250, admitted: 200, denied: 30, failed: 15, invalid: 5, dropped: 2, durationS: 10 },
+    series: loadSeries(0, 10, 25, 20),
+  });
+  const run = loadRun("night", { phases: [loadPhase("../first"), phase], hlog: "load.hlog" });
+  const record = recordOf(CHECKS, { load: { runs: [run] } });
+  const histograms = new Map([
+    [`${run.name}.busy.chat.streaming.admitted.service`, streams],
+    [`${run.name}.busy.chat.non-streaming.admitted.service`, others],
+    [`${run.name}.busy.chat.streaming.admitted.ttft`, streams],
+  ]);
+  const source = { record, evidence: () => undefined, histograms: () => histograms };
+  const files = FORMATS["llm-d"](source, "single");
+  expect([...files.keys()]).toEqual([`llm-d/1-${run.name}...-first.json`, `llm-d/2-${run.name}.busy.json`]);
+  expect([...files.values()].flatMap(llmDProblems)).toEqual([]);
+  const { aggregate } = JSON.parse([...files.values()][1] ?? "").results.request_performance;
+  expect(aggregate.requests).toEqual({
+    total: 250,
+    failures: 50,
+    incomplete: 2,
+    output_length: { units: "count", mean: 4 },
+  });
+  expect(aggregate.throughput).toEqual({
+    output_token_rate: { units: "tokens/s", mean: 80 },
+    request_rate: { units: "queries/s", mean: 20 },
+  });
+  expect(Object.keys(aggregate.latency)).toEqual(["time_to_first_token", "request_latency"]);
+  const { request_latency: latency, time_to_first_token: ttft } = aggregate.latency;
+  expect(latency.mean).toBeCloseTo((50.5 + 300) / 2 / 1_000, 3);
+  expect(latency.p50).toBeCloseTo(0.1, 3);
+  expect(latency.p75).toBeCloseTo(0.3, 3);
+  expect(ttft.p90).toBeCloseTo(0.09, 3);
+  expect(ttft.units).toBe("s");
 });
 
 test("events: a line each, started first, finished last", () => {

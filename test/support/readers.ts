@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Ajv } from "ajv";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import MarkdownIt from "markdown-it";
 import { type DefaultTreeAdapterTypes, parse, parseFragment } from "parse5";
@@ -10,6 +11,8 @@ import { parse as parseResults } from "test-results-parser";
 import { validateXML } from "xmllint-wasm";
 
 const load = createRequire(import.meta.url);
+
+const OPTIONS = { strict: false, allErrors: true, unicodeRegExp: false } as const;
 
 // Everything here reads our reports with third-party code.
 
@@ -36,10 +39,16 @@ export function readJunit(xml: string) {
   }
 }
 
-function schemaProblems(schema: object, document: unknown): string {
-  const ajv = new Ajv({ strict: false, allErrors: true, unicodeRegExp: false });
+function schemaProblems(schema: object, document: unknown, ajv = new Ajv(OPTIONS)): string {
   formats.default(ajv);
   return ajv.validate(schema, document) ? "" : ajv.errorsText();
+}
+
+/** What is wrong with a Benchmark Report by the schema that its project publishes. */
+export function llmDProblems(text: string): string[] {
+  const path = join(import.meta.dirname, "../fixtures/llm-d/br_v0_2_json_schema.json");
+  const problem = schemaProblems(JSON.parse(readFileSync(path, "utf8")), JSON.parse(text), new Ajv2020(OPTIONS));
+  return problem === "" ? [] : [problem];
 }
 
 export function ctrfProblems(text: string): string {

@@ -19,7 +19,7 @@ export const reportCommand = defineCommand({
         type: "string",
         array: true,
         nargs: 1,
-        choices: ["html", ...TEXT_FORMATS] as const,
+        choices: ["html", "llm-d", ...TEXT_FORMATS] as const,
         default: [],
         describe: "report to write; may be repeated; default: those of every run",
       },

@@ -6,12 +6,12 @@ import {
   type ReportSource,
   renderTerminal,
 } from "../../../reports/index.ts";
-import { EXIT, escapedJson } from "../../core/index.ts";
+import { EXIT, escapedJson, UsageError } from "../../core/index.ts";
 import type { Colors, OnProgress, Outcome } from "../../run/control/index.ts";
 import { openSource, readOrRecover, writeReports } from "../../run/record/index.ts";
 
-/** Formats for a stream rather than a file. */
-export type Printed = Exclude<Format, "html"> | "terminal" | "json";
+/** Formats for a stream rather than files. */
+export type Printed = Exclude<Format, "html" | "llm-d"> | "terminal" | "json";
 
 export interface ReportOptions {
   readonly dirs: readonly string[];
@@ -37,6 +37,10 @@ export function report(
     const source = { ...openSource(dir), base: before, reportUrl };
     if (!source.record.complete)
       onProgress({ kind: "notice", text: `${dir} belongs to a run that was cut off: the report is partial` });
+    if (format.includes("llm-d") && (source.record.load?.runs ?? []).length === 0)
+      throw new UsageError(`${dir} has no load results, and --format llm-d describes nothing else`, {
+        hint: "Name the folder of a run of `gauntlet load`, or of `gauntlet run` on a target with limits.",
+      });
     if (print !== undefined) return (colors) => printed({ source, folder: dir, format: print, colors });
     const files = writeReports(dir, { ...(format.length === 0 ? {} : { formats: format }), layout }, source);
     written.push(...files);

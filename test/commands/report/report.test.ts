@@ -41,3 +41,12 @@ test("other formats, the folder, and printing", async () => {
   expect((await gauntlet(["report", folder.path])).code).toBe(2);
   expect((await gauntlet(["report", run, "--format", "pdf"])).code).toBe(2);
 });
+
+test("llm-d describes load, and a run without load is an error", async () => {
+  using folder = temporaryFolder();
+  const run = join(folder.path, "run");
+  await gauntlet(["conform", "--target", "embedded", "models", "--out", run]);
+  const { code, stderr } = await gauntlet(["report", run, "--format", "llm-d"]);
+  expect(code).toBe(2);
+  expect(stderr).toContain(`${run} has no load results, and --format llm-d describes nothing else`);
+});

@@ -9,13 +9,13 @@ import { plural } from "../../format.ts";
 import { Figure } from "../../parts.tsx";
 
 const FIGURES = [
-  { field: "ttftMs", title: "TTFT (time to first token)" },
-  { field: "itlMs", title: "ITL (between tokens)" },
-  { field: "eventGapMs", title: "Event gap (between events with output)" },
-  { field: "responseMs", title: "E2E latency (response time)" },
+  { figure: "ttft", title: "TTFT (time to first token)" },
+  { figure: "itl", title: "ITL (between tokens)" },
+  { figure: "eventGap", title: "Event gap (between events with output)" },
+  { figure: "response", title: "E2E latency (response time)" },
 ] as const;
 
-type Figured = (typeof FIGURES)[number];
+type Figured = { readonly figure: (typeof FIGURES)[number]["figure"]; readonly title: string };
 
 /** Maximum number of curves in a plot: more are not distinguishable. */
 const MAX_CURVES = 4;
@@ -24,11 +24,11 @@ const MAX_CURVES = 4;
 export function Distributions({ run, source }: { readonly run: LoadRun; readonly source: ReportSource }) {
   const phase = headlinePhase(run);
   if (phase === undefined) return null;
-  const drawn = FIGURES.filter(({ field }) => classesWith(phase, field).length > 0);
+  const drawn = FIGURES.filter(({ figure }) => classesWith(phase, figure).length > 0);
   if (drawn.length === 0) return null;
   const shown = (figures: readonly Figured[]) =>
-    figures.map((figure) => (
-      <Distribution key={figure.field} figure={figure} run={run} phase={phase} source={source} />
+    figures.map(({ figure, title }) => (
+      <Distribution key={figure} figure={figure} title={title} run={run} phase={phase} source={source} />
     ));
   return (
     <details class="on-paper">
@@ -41,27 +41,26 @@ export function Distributions({ run, source }: { readonly run: LoadRun; readonly
 }
 
 /** Classes of admitted requests that have the figure, sorted by number of requests. */
-function classesWith(phase: LoadPhase, field: Figured["field"]): LoadClass[] {
+function classesWith(phase: LoadPhase, figure: Figured["figure"]): LoadClass[] {
   return phase.classes
-    .filter((entry) => entry.outcome === "admitted" && entry.count > 0 && entry[field] !== null)
+    .filter((entry) => entry.outcome === "admitted" && entry.count > 0 && entry[`${figure}Ms`] !== null)
     .sort((a, b) => b.count - a.count);
 }
 
-interface DistributionProps {
-  readonly figure: Figured;
+interface DistributionProps extends Figured {
   readonly run: LoadRun;
   readonly phase: LoadPhase;
   readonly source: ReportSource;
 }
 
-function Distribution({ figure: { field, title }, run, phase, source }: DistributionProps) {
-  const classes = classesWith(phase, field);
+function Distribution({ figure, title, run, phase, source }: DistributionProps) {
+  const classes = classesWith(phase, figure);
   const [most] = classes;
-  const quantiles = most?.[field] ?? null;
+  const quantiles = most?.[`${figure}Ms`] ?? null;
   if (most === undefined || quantiles === null) return null;
-  const bars = barsOf(source, { run, phase, entry: most, field });
+  const bars = barsOf(source, { run, phase, entry: most, figure });
   const curves = classes.slice(0, MAX_CURVES).flatMap((entry): PercentileCurve[] => {
-    const curve = curveOf(source, { run, phase, entry, field });
+    const curve = curveOf(source, { run, phase, entry, figure });
     return curve === undefined ? [] : [{ ...curve, name: kindOf(entry) }];
   });
   const of = `${title} of ${oneLine(run.name, 40)} in the phase ${oneLine(phase.name, 40)}`;
