@@ -223,3 +223,37 @@ test("counts never exceed what was offered, and at the end the page has the tota
   ]);
   await page.close();
 });
+
+test("each threshold is shown with its value, and whether it is met, crossed or open", async () => {
+  const path = join(folder.path, "bounded.yaml");
+  const thresholds = ["failed == 0", "invalid > 0", "ttft_ms{dialect=messages} p95 < 800"];
+  writeFileSync(
+    path,
+    `name: bounded
+arrivals: { kind: closed, inFlight: 2, durationS: 8 }
+mix: [{ dialect: chat, stream: true, maxTokens: 16 }]
+thresholds: ${JSON.stringify(thresholds)}
+`,
+  );
+  await using run = startGauntlet([
+    ...["load", path, "--target", "embedded", "--live", "--json", "--out", join(folder.path, `bounded-${++runs}`)],
+  ]);
+  const page = await browser.newPage({ viewport: { width: 390, height: 800 } });
+  await page.goto(addressIn(await run.printed(/live: http.*\n/)));
+  const cells = async (column: number) =>
+    await page.locator(`#threshold-rows tr > :nth-child(${column})`).allInnerTexts();
+  await eventually(() => cells(2)).toEqual(["met so far", "crossed so far", "open"]);
+  expect(await cells(1)).toEqual(thresholds);
+  await eventually(() => page.locator("#connection").innerText()).toBe("The run has ended");
+  expect(await cells(2)).toEqual(["met", "crossed", "open"]);
+  expect(await cells(3)).toEqual(["0", "0", "nothing in this run has dialect=messages; this run has chat"]);
+  expect(await page.locator("#result").innerText()).toContain("Exit code 1, ");
+  expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+  await page.evaluate(readFileSync(AXE, "utf8"));
+  expect(await page.evaluate("axe.run().then(({ violations }) => violations.map(({ id }) => id))")).toEqual([]);
+  const { code, stdout } = await run.finished;
+  expect(code).toBe(1);
+  const { findings } = JSON.parse(stdout).thresholds as { findings: { outcome: string }[] };
+  expect(findings.map(({ outcome }) => outcome)).toEqual(["met", "broken", "undecided"]);
+  await page.close();
+});

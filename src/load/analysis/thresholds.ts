@@ -96,32 +96,38 @@ const CROSSINGS_TO_ABORT = 4;
 
 const ON_TIME: LoadRun["generator"] = { ...UNMEASURED, valid: true, problems: [] };
 
-interface Watched {
+interface MeasuredSoFar {
   readonly name: string;
   readonly tally: Tally;
   readonly outcomes: OutcomeCounts;
-  readonly guard: LoadGuard;
   /** Seconds since the start of the measurement. */
   readonly elapsedS: () => number;
+}
+
+/** Judges thresholds by what a running load has measured so far; nothing before the first request has ended. */
+export function judgeSoFar(
+  thresholds: readonly Pick<WorkloadThreshold, "threshold">[],
+  { name, tally, outcomes, elapsedS }: MeasuredSoFar,
+): Finding[] {
+  if (tally.total.sent === 0) return [];
+  const facts = { title: name, tally, outcomes, startS: 0, durationS: elapsedS(), peakInFlight: 0, connections: 0 };
+  const run = runOf(name, phaseRecord({ name, ...facts, findings: [], questions: [] }));
+  return thresholds.map(({ threshold }) => judgeThreshold(run, threshold));
 }
 
 /** Ends a load through its guard as soon as a threshold with `abortOnFail` is crossed in several evaluations in a row. */
 export function watchThresholds(
   thresholds: readonly WorkloadThreshold[] | undefined,
-  { name, tally, outcomes, guard, elapsedS }: Watched,
+  { guard, ...measured }: MeasuredSoFar & { readonly guard: LoadGuard },
 ): Disposable {
   const aborting = (thresholds ?? []).filter(({ abortOnFail }) => abortOnFail);
   if (aborting.length === 0) return { [Symbol.dispose]: () => undefined };
   const crossings = new Map<string, number>();
   const evaluate = () => {
-    const durationS = elapsedS();
+    const durationS = measured.elapsedS();
     const due = aborting.filter(({ delayAbortEvalS }) => delayAbortEvalS <= durationS);
-    if (due.length === 0 || tally.total.sent === 0) return;
-    const facts = { title: name, tally, outcomes, startS: 0, durationS, peakInFlight: 0, connections: 0 };
-    const phase = phaseRecord({ name, ...facts, findings: [], questions: [] });
-    const run = runOf(name, phase);
-    for (const { threshold } of due) {
-      const judged = judgeThreshold(run, threshold);
+    if (due.length === 0) return;
+    for (const judged of judgeSoFar(due, measured)) {
       const inARow = judged.outcome === "broken" ? (crossings.get(judged.name) ?? 0) + 1 : 0;
       crossings.set(judged.name, inARow);
       if (inARow >= CROSSINGS_TO_ABORT)

@@ -1,5 +1,5 @@
 import type { Histogram } from "../../metrics/index.ts";
-import type { JudgedPhase } from "../../record/index.ts";
+import type { Finding, JudgedPhase } from "../../record/index.ts";
 import type { Running } from "../send/send-share.ts";
 import type { HealthBounds } from "./generator-health.ts";
 import type { Tally } from "./tally.ts";
@@ -45,6 +45,8 @@ export interface RunningPhase extends Omit<Running, "outcomes"> {
   readonly bounds: HealthBounds;
   /** Recent delay of the event loops that send it; absent if this thread sends it. */
   readonly loopDelayP99Ms?: number;
+  /** The thresholds of its workload, judged by what was measured so far; absent without thresholds. */
+  readonly judgeThresholds?: (() => readonly Finding[]) | undefined;
 }
 
 const ms = (histogram: Histogram, share: number): number => histogram.quantileUs(share) / 1_000;

@@ -5,7 +5,7 @@ import type { JudgedPhase, JudgedRun, LoadInstance } from "../../record/index.ts
 import { allKeys, type Key, type Target } from "../../target/index.ts";
 import { endedByThreshold, judgeStop, judgeTotals, TOTALS_QUESTIONS } from "../analysis/judge-totals.ts";
 import { judgeLoneWaits } from "../analysis/judge-waits.ts";
-import { watchThresholds } from "../analysis/thresholds.ts";
+import { judgeSoFar, watchThresholds } from "../analysis/thresholds.ts";
 import { type EventNotice, EventRunner, type EventRunnerOptions, type ExecutedEvent } from "../events/event-runner.ts";
 import { recordEvents, withoutJudged } from "../events/record-events.ts";
 import { DEFAULT_BOUNDS } from "../measure/generator-health.ts";
@@ -276,11 +276,12 @@ async function send(
     part: shard ?? { index: 0, of: 1 },
     joinAfterUs: shard && LATE_MS * 1_000,
     ready: (running, guard) => {
-      const { name } = workload;
-      context.onRunning?.({ ...running, ...origin, run: name, name, bounds: DEFAULT_BOUNDS });
-      reporting = setInterval(() => report(running.tally, running.sender.inFlight), REPORT_MS);
+      const { name, thresholds } = workload;
       const elapsedS = () => Math.max(0, nowUs() - running.tally.startUs) / 1_000_000;
-      watching = watchThresholds(workload.thresholds, { ...running, guard, name, elapsedS });
+      const judgeThresholds = thresholds && (() => judgeSoFar(thresholds, { ...running, name, elapsedS }));
+      context.onRunning?.({ ...running, ...origin, run: name, name, bounds: DEFAULT_BOUNDS, judgeThresholds });
+      reporting = setInterval(() => report(running.tally, running.sender.inFlight), REPORT_MS);
+      watching = watchThresholds(thresholds, { ...running, guard, name, elapsedS });
       if (context.known !== undefined)
         looking = setInterval(() => context.known?.look(running.tally), POLL_INTERVAL_MS);
       if (context.onBegin !== undefined) {

@@ -106,7 +106,11 @@ function show(
   { startUs, inFlight }: { readonly startUs: number; readonly inFlight: Int32Array },
 ): ShownPhase | undefined {
   if (onRunning === undefined) return undefined;
-  const shown = new ShownPhase({ run: workload.name, originUs, totalS }, startUs, inFlight);
+  const shown = new ShownPhase(
+    { run: workload.name, originUs, totalS, thresholds: workload.thresholds },
+    startUs,
+    inFlight,
+  );
   for (const [index, thread] of threads.entries()) thread.onShown = (growth) => shown.take(index, growth);
   onRunning(shown);
   return shown;

@@ -1,9 +1,11 @@
-import { InFlightGauge } from "../../http/load-client/index.ts";
+import { InFlightGauge, nowUs } from "../../http/load-client/index.ts";
+import { judgeSoFar } from "../analysis/thresholds.ts";
 import { DEFAULT_BOUNDS, type HealthBounds } from "../measure/generator-health.ts";
 import { OutcomeCounts } from "../measure/phase-record.ts";
 import type { RunningPhase } from "../measure/progress.ts";
 import { Tally } from "../measure/tally.ts";
 import type { Share } from "../send/send-share.ts";
+import type { Workload } from "../workload/workload.ts";
 import type { ShownGrowth } from "./messages.ts";
 
 /** A phase that several workers send, for live display: the sum of their reports so far. */
@@ -13,6 +15,7 @@ export class ShownPhase implements RunningPhase {
   readonly originUs: number;
   readonly totalS: number | undefined;
   readonly bounds: HealthBounds = DEFAULT_BOUNDS;
+  readonly judgeThresholds: RunningPhase["judgeThresholds"];
   readonly #gauge: InFlightGauge;
   readonly #latest = new Map<number, ShownGrowth>();
   #tally: Tally;
@@ -20,7 +23,12 @@ export class ShownPhase implements RunningPhase {
 
   /** @param startUs start of the measurement, on the clock of `nowUs`. @param inFlight cell shared by all workers. */
   constructor(
-    { run, originUs, totalS }: Pick<RunningPhase, "run" | "originUs" | "totalS">,
+    {
+      run,
+      originUs,
+      totalS,
+      thresholds,
+    }: Pick<RunningPhase, "run" | "originUs" | "totalS"> & Pick<Workload, "thresholds">,
     startUs: number,
     inFlight: Int32Array,
   ) {
@@ -30,6 +38,10 @@ export class ShownPhase implements RunningPhase {
     this.totalS = totalS;
     this.#tally = new Tally(startUs);
     this.#gauge = new InFlightGauge(inFlight);
+    const elapsedS = () => Math.max(0, nowUs() - startUs) / 1_000_000;
+    this.judgeThresholds =
+      thresholds &&
+      (() => judgeSoFar(thresholds, { name: run, tally: this.tally, outcomes: this.#outcomesSoFar(), elapsedS }));
   }
 
   /** Adds a worker's report. @param worker its index. */
@@ -49,6 +61,10 @@ export class ShownPhase implements RunningPhase {
   }
 
   get outcomes(): RunningPhase["outcomes"] {
+    return this.#outcomesSoFar();
+  }
+
+  #outcomesSoFar(): OutcomeCounts {
     if (this.#final !== undefined) return this.#final.outcomes;
     const all = new OutcomeCounts();
     for (const { denials } of this.#latest.values())

@@ -9,6 +9,7 @@ import {
   checkOfThresholds,
   checksOfLoad,
   checksOfRun,
+  type Finding,
   type JudgedLoad,
   type LoadRun,
   type RunFolder,
@@ -41,8 +42,11 @@ interface Ended {
   readonly shard?: { readonly name: string; readonly file: string } | undefined;
 }
 
-/** With the headline of the verdict. */
-type LoadOutcome = Outcome & Pick<RunRecord["verdict"], "headline">;
+type LoadOutcome = Outcome &
+  Pick<RunRecord["verdict"], "headline"> & {
+    /** Of each workload that has any. */
+    readonly thresholds: readonly { readonly run: string; readonly findings: readonly Finding[] }[];
+  };
 
 /** Judges what was recorded; writes record, histograms and reports. */
 export async function finishLoad(ended: Ended): Promise<LoadOutcome> {
@@ -83,6 +87,10 @@ export async function keepLoad(
   return {
     exitCode: record.verdict.exitCode,
     headline: record.verdict.headline,
+    thresholds: (record.load?.runs ?? []).map((run) => ({
+      run: run.name,
+      findings: checkOfThresholds(record.checks, run)?.findings ?? [],
+    })),
     document: loadDocument(record, folder.path),
     text: (colors) => renderLoad(record, { colors, folder: folder.path, isKept }),
     ioError,

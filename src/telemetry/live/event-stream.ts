@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { LiveUpdate } from "./live-feed.ts";
+import type { LiveThreshold, LiveUpdate } from "./live-feed.ts";
 
 /** How a run ended, according to its record. */
 export interface RunEnd {
@@ -8,6 +8,8 @@ export interface RunEnd {
   readonly headline: string;
   /** The run folder. */
   readonly folder: string;
+  /** Of all workloads, as in the report. */
+  readonly thresholds: readonly LiveThreshold[];
 }
 
 /** A client that does not read is disconnected; it gets what it missed when it reconnects. */

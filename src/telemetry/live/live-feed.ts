@@ -1,6 +1,7 @@
+import { describeFacts } from "../../../reports/index.ts";
 import type { Redactor } from "../../http/recorder/index.ts";
 import { type EventNotice, LoopDelay, nowUs, type RunningPhase } from "../../load/index.ts";
-import type { JudgedPhase, LoadSecond, LoadVerdict } from "../../record/index.ts";
+import type { Finding, JudgedPhase, LoadSecond, LoadVerdict } from "../../record/index.ts";
 
 /** A second of a phase as in the report; until the phase ends, in flight is the observed value. */
 export interface LiveSecond extends LoadSecond {
@@ -30,6 +31,16 @@ export interface LivePhase {
 /** When an event of a workload began, or was undone. */
 export type LiveEvent = Pick<EventNotice, "run" | "event" | "does" | "atS">;
 
+/** A threshold of a workload. */
+export interface LiveThreshold {
+  readonly run: string;
+  /** As written: `ttft_ms p95 < 800`. */
+  readonly threshold: string;
+  readonly outcome: Finding["outcome"];
+  /** The figure with its interval, or why it does not decide. */
+  readonly value: string;
+}
+
 export interface LiveUpdate {
   /** Increases by one with each update. */
   readonly id: number;
@@ -48,6 +59,8 @@ export interface LiveUpdate {
   readonly phases: readonly LivePhase[];
   /** What events of the workloads have done so far; seconds from the start of the run. */
   readonly events: readonly LiveEvent[];
+  /** Judged by what was measured so far. */
+  readonly thresholds: readonly LiveThreshold[];
   /**
    * New or changed seconds. A request counts as offered in the second in which it is due, as sent in the second of its send, once
    * it has ended, and as admitted, denied, failed or invalid in the second of its end.
@@ -90,6 +103,7 @@ const MAX_REASON_CHARACTERS = 120;
 export class LiveFeed implements Disposable {
   readonly phases: WatchedPhase[] = [];
   readonly #events: LiveEvent[] = [];
+  readonly #thresholds = new Map<string, readonly LiveThreshold[]>();
   readonly #options: LiveFeedOptions;
   readonly #beganUs = nowUs();
   readonly #delay = new LoopDelay();
@@ -202,8 +216,18 @@ export class LiveFeed implements Disposable {
       // Truncated after masking: a truncated key would not be recognised.
       phases: redactor.redactValue(phases).map((phase) => ({ ...phase, denials: phase.denials.map(shortened) })),
       events: [...this.#events],
+      thresholds: redactor.redactValue(this.phases.flatMap((phase) => this.#thresholdsOf(phase))),
       seconds: [],
     };
+  }
+
+  /** Those of a phase that has ended stay as they were judged last; the verdict of the run has the final ones. */
+  #thresholdsOf({ running, ended }: WatchedPhase): readonly LiveThreshold[] {
+    const { run, judgeThresholds } = running;
+    if (judgeThresholds === undefined) return [];
+    if (ended === undefined || !this.#thresholds.has(run))
+      this.#thresholds.set(run, liveThresholds(run, judgeThresholds()));
+    return this.#thresholds.get(run) ?? [];
   }
 
   [Symbol.dispose](): void {
@@ -219,6 +243,14 @@ const shortened = ({ reason, count }: LivePhase["denials"][number]) => ({
   reason: reason.slice(0, MAX_REASON_CHARACTERS),
   count,
 });
+
+export const liveThresholds = (run: string, findings: readonly Finding[]): LiveThreshold[] =>
+  findings.map((finding) => ({
+    run,
+    threshold: finding.name,
+    outcome: finding.outcome,
+    value: describeFacts(finding),
+  }));
 
 function livePhase({ running, beganUs, ended }: WatchedPhase): LivePhase {
   const { run, name, totalS, tally, outcomes, sender } = running;

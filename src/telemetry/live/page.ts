@@ -29,6 +29,13 @@ const HTML = `<!doctype html>
     <h2 id="now">Now</h2>
     <dl id="tiles"></dl>
   </section>
+  <section id="thresholds" aria-labelledby="thresholds-title" hidden>
+    <h2 id="thresholds-title">Thresholds</h2>
+    <div class="scroll" tabindex="0" role="region" aria-label="Table of thresholds"><table>
+      <thead><tr><th scope="col">Threshold</th><th scope="col">State</th><th scope="col">Value</th></tr></thead>
+      <tbody id="threshold-rows"></tbody>
+    </table></div>
+  </section>
   <section id="charts" tabindex="-1" aria-labelledby="charts-title">
     <h2 id="charts-title">Second by second</h2>
     <p class="tools"><button type="button" id="pause" aria-pressed="false">Pause</button>
@@ -85,6 +92,7 @@ th:first-child, td:first-child, #phases td:nth-child(2), thead th:nth-child(2) {
 thead th { color: var(--soft); font-weight: 550; font-size: .8rem; }
 #rows td:nth-child(2), #columns th:nth-child(2) { text-align: right; }
 tbody th { font-weight: 500; } .good { color: var(--good); } .bad { color: var(--bad); } .held { color: var(--held); }
+#thresholds th, #thresholds td { text-align: left; } #threshold-rows th { font-family: var(--mono); } #threshold-rows td:last-child { white-space: normal; min-width: 14rem; }
 #denials { margin: 0; padding-left: 1.2rem; overflow-wrap: anywhere; }
 button { font: inherit; color: inherit; background: var(--sheet); border: 1px solid var(--soft); border-radius: 6px; padding: .15rem .9rem; cursor: pointer; }
 #reading { min-height: 1.5em; margin: .3rem 0; font-variant-numeric: tabular-nums; }

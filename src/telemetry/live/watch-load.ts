@@ -1,9 +1,10 @@
 import { VERSION } from "../../core/index.ts";
 import type { Redactor } from "../../http/recorder/index.ts";
 import type { LoadsContext } from "../../load/index.ts";
+import type { Finding } from "../../record/index.ts";
 import type { Target } from "../../target/index.ts";
 import { EventStream, type RunEnd } from "./event-stream.ts";
-import { LiveFeed } from "./live-feed.ts";
+import { LiveFeed, liveThresholds } from "./live-feed.ts";
 import { type LocalServer, type Route, startLocalServer } from "./local-server.ts";
 import type { OtlpExporter } from "./otlp-exporter.ts";
 import type { WatchOptions } from "./watch-options.ts";
@@ -15,6 +16,11 @@ export interface Watched {
   readonly onNotice: (text: string) => void;
 }
 
+/** How a run ended, with the judged thresholds of its workloads. */
+interface EndedLoads extends Pick<RunEnd, "exitCode" | "headline"> {
+  readonly thresholds: readonly { readonly run: string; readonly findings: readonly Finding[] }[];
+}
+
 /** Publishes a running load; the run never waits for its viewers. */
 export interface Watch extends AsyncDisposable {
   /** Adds our listeners to an existing one. */
@@ -22,7 +28,7 @@ export interface Watch extends AsyncDisposable {
     other: Pick<LoadsContext, "onPhase" | "onEvent">,
   ) => Pick<LoadsContext, "onRunning" | "onPhase" | "onSpan" | "onEvent">;
   /** Records how the run ended; clients are notified on disposal. */
-  readonly finish: (end: Pick<RunEnd, "exitCode" | "headline">, folder: string) => void;
+  readonly finish: (end: EndedLoads, folder: string) => void;
 }
 
 /** @throws UsageError when a port is taken. */
@@ -78,8 +84,9 @@ export async function watchLoad(options: WatchOptions, { target, redactor, onNot
         feed.ended(run, phase);
       },
     }),
-    finish: ({ exitCode, headline }, folder) => {
-      end = { exitCode, headline, folder };
+    finish: ({ exitCode, headline, thresholds }, folder) => {
+      const judged = thresholds.flatMap(({ run, findings }) => liveThresholds(run, findings));
+      end = { exitCode, headline, folder, thresholds: judged };
     },
     [Symbol.asyncDispose]: close,
   };

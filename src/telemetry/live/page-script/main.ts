@@ -1,5 +1,5 @@
 import type { RunEnd } from "../event-stream.ts";
-import type { LivePhase, LiveSecond, LiveUpdate } from "../live-feed.ts";
+import type { LivePhase, LiveSecond, LiveThreshold, LiveUpdate } from "../live-feed.ts";
 import { CHARTS, Chart, prefixOf, valuesAt, valueText } from "./chart.ts";
 import { byId, figure, make, whole } from "./dom.ts";
 
@@ -38,6 +38,8 @@ class LivePage {
   #chosen = "";
   #isPaused = false;
   #hasEnded = false;
+  /** As in the report, once the run has ended with a verdict. */
+  #finalThresholds: readonly LiveThreshold[] | undefined;
   /** The second that is read. */
   #cursorS: number | undefined;
 
@@ -63,6 +65,7 @@ class LivePage {
 
   end(end: RunEnd | null): void {
     this.#hasEnded = true;
+    this.#finalThresholds = end?.thresholds;
     byId("pause").hidden = true;
     const result = byId("result");
     result.hidden = false;
@@ -140,6 +143,11 @@ class LivePage {
     byId("now").textContent = this.#hasEnded ? "Totals" : "Now";
     byId("tiles").replaceChildren(
       ...(this.#hasEnded ? totals(phases, generator) : tiles({ seconds, phases, generator })),
+    );
+    const thresholds = (this.#finalThresholds ?? this.#latest.thresholds).filter(({ run }) => run === this.#chosen);
+    byId("thresholds").hidden = thresholds.length === 0;
+    byId("threshold-rows").replaceChildren(
+      ...thresholds.map((one) => thresholdRow(one, this.#finalThresholds === undefined)),
     );
     byId("phases").replaceChildren(...phases.map(phaseRow));
     byId("denials").replaceChildren(...denials(phases));
@@ -238,6 +246,25 @@ function phaseRow({ phase, verdict, elapsedS, counts }: LivePhase): HTMLElement 
     make("td", verdict ?? "running", verdict === null ? "" : TONES[verdict]),
     make("td", `${Math.floor(elapsedS)} s`),
     ...COUNTS.map((name) => make("td", whole(counts[name]))),
+  );
+  return row;
+}
+
+const THRESHOLD_STATES = {
+  met: ["met", "good"],
+  broken: ["crossed", "bad"],
+  undecided: ["open", "held"],
+  observed: ["observed", ""],
+} as const;
+
+/** @param isRunning whether the state may still change. */
+function thresholdRow({ threshold, outcome, value }: LiveThreshold, isRunning: boolean): HTMLElement {
+  const [state, tone] = THRESHOLD_STATES[outcome];
+  const row = make("tr");
+  row.append(
+    headerCell(threshold, "row"),
+    make("td", isRunning && outcome !== "undecided" ? `${state} so far` : state, tone),
+    make("td", value),
   );
   return row;
 }
