@@ -141,7 +141,7 @@ function loadPart(record: RunRecord, runs: readonly LoadRun[]): string {
 }
 
 /** The thresholds of a run, each with its value. */
-function thresholdsPart({ checks }: RunRecord, run: LoadRun): string[] {
+export function thresholdsPart({ checks }: RunRecord, run: LoadRun): string[] {
   const findings = checkOfThresholds(checks, run)?.findings ?? [];
   if (findings.length === 0) return [];
   const rows = findings.map(

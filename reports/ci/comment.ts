@@ -9,7 +9,7 @@ import {
 } from "../../src/record/index.ts";
 import type { ReportSource } from "../evidence/source.ts";
 import { headlinePhase, kindOf } from "../figures/latency-table.ts";
-import { code, inline } from "../markdown.ts";
+import { code, inline, thresholdsPart } from "../markdown.ts";
 import { SIGNS } from "../status-style.ts";
 
 /** Maximum number of causes and of check ids that a comment lists. */
@@ -33,6 +33,10 @@ export function renderComment({ record, base, reportUrl }: ReportSource): string
     `### ${sign[verdict.result]} ${inline(verdict.headline)}`,
     `${facts}${link}`,
     ...causesPart(record),
+    ...(record.load?.runs ?? []).flatMap((run) => {
+      const [, ...table] = thresholdsPart(record, run);
+      return table.length === 0 ? [] : [table.join("\n")];
+    }),
     ...(base === undefined ? [] : [...changesPart(record, base), ...figuresPart(record, base)]),
     ...(base === undefined ? [] : [`Compared with run ${code(base.runId)} of ${base.startedAt.slice(0, 10)}.`]),
   ];
@@ -41,9 +45,10 @@ export function renderComment({ record, base, reportUrl }: ReportSource): string
 
 function causesPart({ causes, verdict }: RunRecord): string[] {
   if (causes.length > 0) {
-    const lines = causes.slice(0, MAX_CAUSES).map(({ weight, title, checks, requirement }) => {
+    const lines = causes.slice(0, MAX_CAUSES).map(({ weight, title, checks, requirement, requirements }) => {
       const where = `${inline(requirement)}, ${checks.length === 1 ? "1 check instance" : `${checks.length} check instances`}`;
-      return `- ${SIGNS[weight]} ${inline(title)} (${where})`;
+      // Without a requirement, it is a threshold of a load, which the title names.
+      return `- ${SIGNS[weight]} ${inline(title)}${requirements.length === 0 ? "" : ` (${where})`}`;
     });
     const more = causes.length > MAX_CAUSES ? [`- and ${causes.length - MAX_CAUSES} more`] : [];
     return [[...lines, ...more].join("\n")];

@@ -1,6 +1,7 @@
 import { groupBy } from "../../src/core/index.ts";
-import type { Trend } from "../../src/history/index.ts";
+import { type HistoryReport, MIN_RUNS, type Trend } from "../../src/history/index.ts";
 import type { Status } from "../../src/record/index.ts";
+import type { HistoryFacts } from "../text/index.ts";
 
 /** The status whose sign and colour a trend uses. */
 export const TREND_STATUS: Readonly<Record<Trend["verdict"], Status>> = {
@@ -30,4 +31,21 @@ export function changeText({ unit }: Pick<Trend, "unit">, change: number | null)
 export function byGroup(trends: readonly Trend[]): { readonly group: Trend["group"]; readonly trends: Trend[] }[] {
   const groups = groupBy(trends, ({ group }) => JSON.stringify(group));
   return [...groups.values()].map((some) => ({ group: some[0].group, trends: some }));
+}
+
+/** What the sentence about a history says. */
+export function factsOfHistory({ verdict, trends, lostChecks, notImported }: HistoryReport): HistoryFacts {
+  const named = (result: Trend["verdict"]) => trends.filter((trend) => trend.verdict === result);
+  const vanished = lostChecks.filter(({ now }) => now === null).length;
+  return {
+    verdict,
+    metrics: trends.length,
+    undecided: named("inconclusive").length,
+    regressed: named("regressed").map(({ name }) => name),
+    vanished,
+    lost: lostChecks.length - vanished,
+    notImported: notImported.length,
+    longest: Math.max(0, ...trends.map(({ values }) => values.length)),
+    needed: MIN_RUNS,
+  };
 }

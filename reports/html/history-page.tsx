@@ -1,7 +1,8 @@
 import type { HistoryReport, Trend } from "../../src/history/index.ts";
 import { oneLine, visible } from "../clean-text.ts";
-import { byGroup, changeText, TREND_STATUS, valueText } from "../figures/history-figures.ts";
+import { byGroup, changeText, factsOfHistory, TREND_STATUS, valueText } from "../figures/history-figures.ts";
 import { VERDICT_TONES } from "../status-style.ts";
+import { describeHistory, historyWord } from "../text/index.ts";
 import { TrendPlot } from "./charts/trend-plot.tsx";
 import { Document, type Head, Masthead } from "./document.tsx";
 import { plural, utc } from "./format.ts";
@@ -12,7 +13,10 @@ import { Shape } from "./sections/verdict.tsx";
 export function HistoryPage({ history, head }: { readonly history: HistoryReport; readonly head: Head }) {
   const groups = byGroup(history.trends);
   return (
-    <Document title={`${history.verdict}: history of ${plural(history.runs.length, "run")}`} head={head}>
+    <Document
+      title={`${historyWord(factsOfHistory(history))}: history of ${plural(history.runs.length, "run")}`}
+      head={head}
+    >
       <Masthead what="history">{utc(history.runs.at(-1)?.startedAt ?? "")}</Masthead>
       <div class="frame">
         <nav class="toc" aria-label="Sections">
@@ -43,9 +47,12 @@ export function HistoryPage({ history, head }: { readonly history: HistoryReport
   );
 }
 
-const WORDS = { pass: "Pass", fail: "Fail", inconclusive: "Inconclusive" } as const;
+const WORDS = { pass: "Pass", fail: "Fail", inconclusive: "Inconclusive", collecting: "Collecting" } as const;
 
-function Verdict({ history: { verdict, reasons, runs, trends } }: { readonly history: HistoryReport }) {
+function Verdict({ history }: { readonly history: HistoryReport }) {
+  const { verdict, reasons, runs, trends } = history;
+  const facts = factsOfHistory(history);
+  const sentence = describeHistory(facts);
   const tone = VERDICT_TONES[verdict];
   const changed = trends.filter(({ changePoint }) => changePoint !== null).length;
   return (
@@ -54,9 +61,10 @@ function Verdict({ history: { verdict, reasons, runs, trends } }: { readonly his
         <Shape tone={tone} result={verdict} />
         <div>
           <h1 id="verdict-title">
-            <span class="result">{WORDS[verdict]}</span>
+            <span class="result">{WORDS[historyWord(facts)]}</span>
           </h1>
-          <p class="lead">{`${plural(trends.length, "metric")} of ${plural(runs.length, "run")}; ${changed} changed.`}</p>
+          <p class="lead">{oneLine(`${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`, 300)}</p>
+          <p>{`${plural(trends.length, "metric")} of ${plural(runs.length, "run")}; ${changed} changed.`}</p>
         </div>
       </div>
       <ForeignList texts={reasons} />

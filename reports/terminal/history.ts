@@ -1,8 +1,8 @@
 import { formatCount, groupBy } from "../../src/core/index.ts";
 import { type HistoryReport, MIN_RUNS, type Trend } from "../../src/history/index.ts";
 import { oneLine } from "../clean-text.ts";
-import { byGroup, changeText, TREND_STATUS, valueText } from "../figures/history-figures.ts";
-import { describeExitCode } from "../text/index.ts";
+import { byGroup, changeText, factsOfHistory, TREND_STATUS, valueText } from "../figures/history-figures.ts";
+import { describeExitCode, describeHistory, historyWord } from "../text/index.ts";
 import { type Colors, painter } from "./options.ts";
 import { figures, terminalTable } from "./table.ts";
 
@@ -14,6 +14,7 @@ export function renderHistory(
 ): string {
   const { file, imported, known, notImported, runs, trends, verdict, reasons } = history;
   const paint = painter(colors);
+  const facts = factsOfHistory(history);
   const lines = [
     colors.dim(
       `${oneLine(file)}: ${formatCount(imported, "run")} imported, ${known} already in the file, ${formatCount(runs.length, "run")} in the trends`,
@@ -28,10 +29,7 @@ export function renderHistory(
         ...withoutValue(some).map((line) => colors.yellow(line)),
       ]),
     ...reasons.map((reason) => `  ${oneLine(reason, 300)}`),
-    paint(
-      verdict,
-      colors.bold(`${isCollecting(history) ? "COLLECTING" : verdict.toUpperCase()}: ${sentenceOf(history)}`),
-    ),
+    paint(verdict, colors.bold(`${historyWord(facts).toUpperCase()}: ${oneLine(describeHistory(facts), 300)}`)),
     exitLine(history, { exitCode, gate }),
   ];
   return `${lines.join("\n")}\n`;
@@ -62,30 +60,6 @@ function withoutValue(trends: readonly Trend[]): string[] {
  */
 const hasTrend = ({ trends }: Pick<HistoryReport, "trends">): boolean =>
   trends.some(({ values, isTooShort }) => values.length >= MIN_RUNS || isTooShort !== true);
-
-const mostRuns = (trends: readonly Trend[]): number => Math.max(0, ...trends.map(({ values }) => values.length));
-
-/** Whether the history has no verdict only because it has too few runs so far. */
-function isCollecting({ verdict, trends, lostChecks, notImported }: HistoryReport): boolean {
-  const isWhole = lostChecks.length === 0 && notImported.length === 0;
-  return verdict === "inconclusive" && isWhole && trends.length > 0 && mostRuns(trends) < MIN_RUNS;
-}
-
-/** What decided the verdict. */
-function sentenceOf({ verdict, trends, lostChecks, notImported }: HistoryReport): string {
-  if (verdict === "pass") return "no metric got worse";
-  if (verdict === "fail")
-    return trends.some((trend) => trend.verdict === "regressed")
-      ? "a metric got worse and did not recover"
-      : "checks that earlier runs decided have no result";
-  if (lostChecks.length > 0) return "checks that earlier runs decided are no longer decided";
-  if (notImported.length > 0) return "some runs could not be imported";
-  if (trends.length === 0) return "no run has a metric";
-  const most = mostRuns(trends);
-  return most < MIN_RUNS
-    ? `the longest series has ${most} of the ${MIN_RUNS} runs that a trend needs`
-    : "some metrics could not be decided";
-}
 
 function tableOf(trends: readonly Trend[], colors: Colors): string {
   const columns = ["metric", ...figures("runs", "latest", "median before", "change"), "changed with run", "trend"];

@@ -44,7 +44,7 @@ function expectsRefusal(expected: Expected | undefined): boolean {
 }
 
 /** What to do about a cause, as far as the deviation shows. */
-export function adviceFor({ worst, isAboutPath }: CauseFacts): string {
+export function adviceFor({ worst, isAboutPath, loadRuns }: CauseFacts): string {
   const { deviation, expected, observed, weight } = worst;
   const expectsSuccess = expected?.kind === "status" && expected.range === "2xx";
   if (expectsSuccess && isAboutPath)
@@ -80,6 +80,8 @@ export function adviceFor({ worst, isAboutPath }: CauseFacts): string {
     default:
       break;
   }
+  if (loadRuns !== undefined && worst.response === undefined && worst.requirements.length === 0)
+    return "The charts of the load in the HTML report show when this happened. Compare them with a run of an earlier build.";
   return "Compare the recorded response with the expectation, fix the gateway, and run the first of these checks again on its own.";
 }
 

@@ -15,5 +15,6 @@ export {
   describeFinding,
   describeObserved,
 } from "./finding.ts";
+export { describeHistory, type HistoryFacts, historyWord } from "./history.ts";
 export { describeResponse } from "./response.ts";
 export { describeUndecided, groupUndecided, type UndecidedGroup } from "./undecided.ts";

@@ -8,7 +8,7 @@ import {
   type RunRecord,
 } from "../record/index.ts";
 import { type BaselineFile, baselineFigure, machineOf } from "./baseline.ts";
-import { figureOf, isMet } from "./figure.ts";
+import { figureOf, isMet, provenAt } from "./figure.ts";
 import { isPerformance } from "./metrics.ts";
 import { gatesOf, type PolicyFile, type PolicyGate } from "./policy-file.ts";
 import { parseThreshold } from "./threshold.ts";
@@ -119,7 +119,7 @@ function thresholdGate(record: RunRecord, { threshold, level, why }: PolicyGate,
     ...common,
     bound,
     outcome: met ? "pass" : "fail",
-    message: `${seen.provenBy === undefined ? "" : `${seen.provenBy} is already `}${figure(seen.value)}, bound ${operator} ${figure(bound)}${reason}`,
+    message: `${figure(seen.value)}${provenAt(seen.provenBy)}, bound ${operator} ${figure(bound)}${reason}`,
   };
 }
 

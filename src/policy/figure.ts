@@ -25,6 +25,9 @@ export interface Figure {
   readonly labels: Readonly<Record<string, string>>;
 }
 
+/** ` already at p50`: the quantile that decides in place of the unknown one. */
+export const provenAt = (stat: Stat | undefined): string => (stat === undefined ? "" : ` already at ${stat}`);
+
 /** Why the figure is missing. Never a pass. */
 export interface NoFigure {
   readonly why: string;

@@ -1,7 +1,7 @@
 import { countToDecide, formatNumber, formatRounded } from "../core/index.ts";
 import { finding } from "../judging/index.ts";
 import type { Finding, LoadRun } from "../record/index.ts";
-import { type Figure, figureOf, isMet, type NoFigure } from "./figure.ts";
+import { type Figure, figureOf, isMet, type NoFigure, provenAt } from "./figure.ts";
 import { type MetricName, metricOf } from "./metrics.ts";
 import type { Threshold } from "./threshold.ts";
 
@@ -20,7 +20,7 @@ export function judgeThreshold(run: LoadRun, threshold: Threshold): Finding {
     return finding({ ...common, undecided: valid ? seen.why : { kind: "machine-busy", problems } });
   }
   const met = isMet(seen, operator, bound.value);
-  const figure = figureText(seen, write);
+  const figure = figureText(seen, write, run);
   if (met === undefined)
     return finding({
       ...common,
@@ -50,16 +50,25 @@ const figureIn = (run: LoadRun, threshold: Threshold): Figure | NoFigure =>
 const onTime = (run: LoadRun): LoadRun => ({ ...run, generator: { ...run.generator, valid: true } });
 
 /** `412 ms (95 % interval: 390 ms to 440 ms)`. */
-function figureText({ value, low, high, provenBy, labels }: Figure, write: (value: number) => string): string {
+function figureText(
+  { value, low, high, provenBy, labels }: Figure,
+  write: (value: number) => string,
+  run: Pick<LoadRun, "name">,
+): string {
   const hasInterval = low !== undefined && high !== undefined && write(low) !== write(high);
   const interval = hasInterval ? ` (95 % interval: ${write(low)} to ${write(high)})` : "";
-  const proof = provenBy === undefined ? "" : `${provenBy} is already `;
-  return `${proof}${write(value)}${interval}${seriesText(labels)}`;
+  return `${write(value)}${provenAt(provenBy)}${interval}${seriesText(labels, run)}`;
 }
 
-/** ` in tier=growth, phase=at-limit`: which of the series that a threshold matches decided. */
-function seriesText(labels: Figure["labels"]): string {
-  const named = Object.entries(labels).map(([label, value]) => `${label}=${value}`);
+/**
+ * ` in phase=at-limit, stream=true`: which of the series that a threshold matches decided. Labels that are the name of the run and
+ * the default outcome say nothing more.
+ */
+function seriesText(labels: Figure["labels"], { name }: Pick<LoadRun, "name">): string {
+  const named = Object.entries(labels)
+    .filter(([label, value]) => !((label === "tier" || label === "phase") && value === name))
+    .filter(([label, value]) => !(label === "outcome" && value === "admitted"))
+    .map(([label, value]) => `${label}=${value}`);
   return named.length === 0 ? "" : ` in ${named.join(", ")}`;
 }
 

@@ -325,7 +325,7 @@ test("the command prints a table and one document, and renders a page", async ()
     /ttft_ms\{dialect=chat,phase=soak,stream=true\} p50 .* 134 ms .* 90 ms .*run-8 \(2026-11-08\)/,
   );
   expect(printed.stdout).toMatch(
-    /FAIL: a metric got worse and did not recover\nexit code 1 \(failed\): --gate is set and the verdict is fail\n$/,
+    /FAIL: 3 metrics got worse and did not recover: ttft_ms\{dialect=chat,phase=soak,stream=true\} p50, …\nexit code 1 \(failed\): --gate is set and the verdict is fail\n$/,
   );
   const shown = await gauntlet(["history", db]);
   expect(shown.stdout).toMatch(/\nexit code 0: .*without --gate, .*; with --gate it would be 1\n$/);

@@ -17,8 +17,12 @@ const FEW: LoadClass = loadClass({
 
 describe("a quantile that has too few samples", () => {
   test.each([
-    ["response_ms p99 < 5", "broken", "p50 is already 2,000 ms (95 % interval: 1,800 ms to 2,300 ms) in "],
-    ["response_ms p99 < 1799", "broken", "p50 is already 2,000 ms"],
+    [
+      "response_ms p99 < 5",
+      "broken",
+      "2,000 ms already at p50 (95 % interval: 1,800 ms to 2,300 ms) in phase=at-rate-limit, dialect=",
+    ],
+    ["response_ms p99 < 1799", "broken", "2,000 ms already at p50"],
     // The lower end of p50 does not exceed it.
     ["response_ms p99 < 1900", "undecided", "12 samples are too few for p99"],
     ["response_ms p99 < 9000", "undecided", "12 samples are too few for p99"],

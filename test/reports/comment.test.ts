@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { FORMATS } from "../../reports/index.ts";
-import { causesOf } from "../../src/judging/index.ts";
+import { causesOf, finding } from "../../src/judging/index.ts";
 import type { JudgedPhase, JudgedRun, LoadClass, RunRecord } from "../../src/record/index.ts";
 import { loadClass, loadPhase, loadRun, quantiles } from "../support/load-records.ts";
 import { recordOf, result } from "../support/records.ts";
@@ -48,9 +48,10 @@ function record(checks: Parameters<typeof recordOf>[0], run: JudgedRun): RunReco
   return { ...recordOf(checks, { load: { runs: [run] } }), causes: causesOf(checks) };
 }
 
+const FASTER: Loaded = { perS: 29.8, ttft: 90, response: 420, tokens: 118, failed: 0.002, invalid: 0.001 };
 const BASE = record(
   [result("auth.unknown-key[chat]", "pass"), result("models.list", "fail"), result("chat.minimal", "pass")],
-  load({ perS: 29.8, ttft: 90, response: 420, tokens: 118, failed: 0.002, invalid: 0.001 }),
+  load(FASTER),
 );
 const NOW = record(
   [result("auth.unknown-key[chat]", "fail"), result("models.list", "pass"), result("chat.minimal", "pass")],
@@ -64,6 +65,30 @@ describe("a comment for a pull request", () => {
   test("compares a run with one of the base branch", async () => {
     const text = commentOf({ base: BASE, reportUrl: "https://ci.example/artifacts/gauntlet run" });
     await expect(text).toMatchFileSnapshot("comment.md");
+  });
+
+  test("has the thresholds of each workload, with value and outcome", () => {
+    const thresholds = [
+      finding({ name: "failed == 0", title: "t", requirements: [], met: true, observed: "0", expected: "== 0" }),
+      finding({
+        name: "ttft_ms p95 < 800",
+        title: "t",
+        requirements: [],
+        met: false,
+        observed: "912 ms",
+        expected: "< 800 ms",
+      }),
+      finding({ name: "itl_ms p99 < 80", title: "t", requirements: [], undecided: "12 samples are too few for p99" }),
+    ];
+    const checks = [result("load.checkout.thresholds", "fail", { check: "load.thresholds", findings: thresholds })];
+    const text = commentOf({ record: { ...NOW, ...record(checks, load(FASTER)) } });
+    expect(text).toContain(`
+| | threshold of checkout | value |
+|---|---|---|
+| ✓ | <code>failed == 0</code> | 0 |
+| ✗ | <code>ttft&#95;ms p95 &lt; 800</code> | 912 ms |
+| ? | <code>itl&#95;ms p99 &lt; 80</code> | 12 samples are too few for p99 |
+`);
   });
 
   test("has the length of the replies and the shares of failed and invalid requests only if the base has them", () => {

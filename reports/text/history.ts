@@ -1,0 +1,56 @@
+import type { RunRecord } from "../../src/record/index.ts";
+
+/** What a history found. */
+export interface HistoryFacts {
+  readonly verdict: Exclude<RunRecord["verdict"]["result"], "error">;
+  /** Number of metrics, and of those without a decision. */
+  readonly metrics: number;
+  readonly undecided: number;
+  /** Names of the metrics that got worse. */
+  readonly regressed: readonly string[];
+  /** Checks that most earlier runs decided: without a result in the latest run, and with one that decides nothing. */
+  readonly vanished: number;
+  readonly lost: number;
+  readonly notImported: number;
+  /** Runs of the longest series, and the number that a trend needs. */
+  readonly longest: number;
+  readonly needed: number;
+}
+
+/** The word for a verdict of a history: only the number of runs keeps a short history from a verdict. */
+export const historyWord = (facts: HistoryFacts): "pass" | "fail" | "inconclusive" | "collecting" =>
+  isCollecting(facts) ? "collecting" : facts.verdict;
+
+function isCollecting({ verdict, metrics, vanished, lost, notImported, longest, needed }: HistoryFacts): boolean {
+  return verdict === "inconclusive" && metrics > 0 && vanished + lost + notImported === 0 && longest < needed;
+}
+
+/** What decided the verdict of a history, most important first: all that fails it, or else all that leaves it open. */
+export function describeHistory(facts: HistoryFacts): string {
+  const { verdict, metrics, undecided, regressed, vanished, lost, notImported, longest, needed } = facts;
+  if (isCollecting(facts)) return `the longest series has ${longest} of the ${needed} runs that a trend needs`;
+  const [first] = regressed;
+  const worse =
+    first === undefined ? [] : [`${count(regressed.length, "metric")} got worse and did not recover: ${first}`];
+  const failed = [
+    ...worse.map((text) => (regressed.length > 1 ? `${text}, …` : text)),
+    ...(vanished === 0
+      ? []
+      : [`${count(vanished, "check")} that earlier runs decided ${vanished === 1 ? "has" : "have"} no result`]),
+  ];
+  const open = [
+    ...(lost === 0
+      ? []
+      : [`${count(lost, "check")} that earlier runs decided ${lost === 1 ? "is" : "are"} no longer decided`]),
+    ...(notImported === 0 ? [] : [`${count(notImported, "run")} could not be imported`]),
+    ...(metrics === 0 ? ["no run has a metric"] : []),
+    ...(metrics > 0 && undecided > 0 ? [`${undecided} of ${count(metrics, "metric")} could not be decided`] : []),
+  ];
+  if (verdict === "pass")
+    return undecided === 0
+      ? "no metric got worse"
+      : `no metric got worse; ${undecided} of ${count(metrics, "metric")} could not be decided`;
+  return (verdict === "fail" ? failed : open).join("; ");
+}
+
+const count = (number: number, what: string): string => `${number} ${what}${number === 1 ? "" : "s"}`;
