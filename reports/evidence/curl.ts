@@ -41,6 +41,18 @@ export function curlLine({ request, key }: Reproducible, variableOf: (key: strin
   return Buffer.byteLength(command) > MAX_COMMAND_BYTES ? undefined : command;
 }
 
+/**
+ * What the masks of a command stand for, one sentence each. A check may have changed a key, or cut it: only the reader knows which
+ * characters were sent.
+ */
+export function maskNotes(command: string, variableOf: (key: string) => string): string[] {
+  const notes = [...command.matchAll(/\[key\.([\w.-]+)\]\**/g)].map(
+    ([mask, key = ""]) =>
+      `[key.${key}]${mask.endsWith("*") ? "***" : ""} hides ${mask.length} characters of the key in $${variableOf(key)}; put them in its place.`,
+  );
+  return [...new Set(notes)];
+}
+
 /** What a reader must do before the command works: set the variable of the key, and start an embedded gateway again. */
 export function curlPreparation(command: string, record: RunRecord): string[] {
   const [, variable] = /Bearer \$(\w+)"/.exec(command) ?? [];

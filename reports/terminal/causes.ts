@@ -2,7 +2,7 @@ import type { Cause, RunRecord } from "../../src/record/index.ts";
 import { causesInWords, checkOfExchange, checksOfCause, requirementSentence, weightOf } from "../causes.ts";
 import { oneLine } from "../clean-text.ts";
 import { controlOf } from "../evidence/control-request.ts";
-import { curlLine, keyVariables } from "../evidence/curl.ts";
+import { curlLine, curlPreparation, keyVariables, maskNotes } from "../evidence/curl.ts";
 import { type Evidence, outcomeOf } from "../evidence/evidence.ts";
 import { rerunOf } from "../evidence/reproduce.ts";
 import { SIGNS } from "../status-style.ts";
@@ -19,17 +19,24 @@ export function renderCauses(record: RunRecord, options: TerminalOptions, paint:
   const summary = causesInWords(record);
   if (summary === undefined) return "";
   const lines = [`\n${summary}`];
+  const preparation = new Set<string>();
   for (const [index, cause] of causes.slice(0, MAX_LISTED).entries()) {
     const title = paint(cause.weight, `${SIGNS[cause.weight]} ${weightOf(cause)}: ${oneLine(cause.title)}`);
     const detailed = index < MAX_DETAILED;
     lines.push(detailed ? `\n${title}` : `${title}  ${oneLine(cause.requirement)}, ${checksOfCause(cause, 1)}`);
-    if (detailed) lines.push(...details(cause, record, options).map((line) => `    ${line}`));
+    if (detailed) lines.push(...details(cause, record, { ...options, preparation }).map((line) => `    ${line}`));
   }
   if (causes.length > MAX_LISTED) lines.push(`and ${causes.length - MAX_LISTED} more causes; the report has all`);
+  if (preparation.size > 0) lines.push("", ...preparation);
   return lines.join("\n");
 }
 
-function details(cause: Cause, record: RunRecord, { colors, evidence }: TerminalOptions): string[] {
+interface DetailOptions extends TerminalOptions {
+  /** Receives what has to be done before the printed commands work. */
+  readonly preparation: Set<string>;
+}
+
+function details(cause: Cause, record: RunRecord, { colors, evidence, preparation }: DetailOptions): string[] {
   const exchange = cause.exchange === undefined ? undefined : evidence(cause.exchange);
   const check = checkOfExchange(record, cause);
   const variableOf = keyVariables(record.configuration.value);
@@ -39,7 +46,10 @@ function details(cause: Cause, record: RunRecord, { colors, evidence }: Terminal
     const head = `${title} ${shown.id}, ${outcomeOf(shown)}`;
     const command = curlLine(shown, variableOf);
     // A command has a line of its own, so that it can be selected and pasted.
-    if (command !== undefined) return [`${head}:`, colors.dim(command)];
+    if (command !== undefined) {
+      for (const text of curlPreparation(command, record)) preparation.add(oneLine(text, 500));
+      return [`${head}:`, colors.dim(command), ...maskNotes(command, variableOf)];
+    }
     return otherwise === undefined
       ? [head]
       : [`${head}; it cannot be written as a curl command. To send it again:`, otherwise];

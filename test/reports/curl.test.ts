@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import pc from "picocolors";
 import { describe, expect, test } from "vitest";
-import { curlPreparation } from "../../reports/evidence/curl.ts";
+import { curlPreparation, maskNotes } from "../../reports/evidence/curl.ts";
 import { curlLine, renderTerminal } from "../../reports/index.ts";
 import { gauntlet, startGauntlet, temporaryFolder } from "../support/gauntlet.ts";
 import { hostileSource } from "../support/hostile.ts";
@@ -105,5 +105,36 @@ test("what must be done before a command works: the key's variable, and a gatewa
   expect(curlPreparation("curl http://127.0.0.1:9/v1", at("gauntlet.yaml"))).toEqual([]);
   expect(curlPreparation(command, at("embedded")).join(" ")).toMatch(
     /stopped at the end of the run.*with `gauntlet gateway`/,
+  );
+});
+
+test("each mask in a command is explained: how many characters of which key belong there", () => {
+  const command =
+    "curl -H 'Authorization: Bearer [key.valid]***x' --data-binary '[key.limited.0.second] [key.valid]***'";
+  expect(maskNotes(command, (key) => (key === "valid" ? "GW_KEY" : "GAUNTLET_KEY_LIMITED_0_SECOND"))).toEqual([
+    "[key.valid]*** hides 14 characters of the key in $GW_KEY; put them in its place.",
+    "[key.limited.0.second] hides 22 characters of the key in $GAUNTLET_KEY_LIMITED_0_SECOND; put them in its place.",
+  ]);
+  expect(maskNotes("curl http://127.0.0.1:9/v1", () => "GW_KEY")).toEqual([]);
+});
+
+test("the terminal says once, after the causes, what to do before a command works", async () => {
+  using folder = temporaryFolder();
+  const run = [
+    "conform",
+    "--only",
+    "auth.near-key[messages]",
+    "--mutation",
+    "auth.messages-with-any-key",
+    "--out",
+    "run",
+  ];
+  const { stdout } = await gauntlet(run, {}, folder.path);
+  expect(stdout).toMatch(
+    /^ {4}\[key\.valid\]\*\*\* hides \d+ characters of the key in \$GAUNTLET_KEY_VALID; put them in its place\.$/m,
+  );
+  expect(stdout.match(/Set the key first: export GAUNTLET_KEY_VALID=…/g)).toHaveLength(1);
+  expect(stdout.match(/Start it again with `gauntlet gateway --mutation auth\.messages-with-any-key`/g)).toHaveLength(
+    1,
   );
 });

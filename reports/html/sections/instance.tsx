@@ -2,7 +2,7 @@ import type { CheckResult, Finding, RunRecord } from "../../../src/record/index.
 import { oneLine, shorten, visible } from "../../clean-text.ts";
 import { sideOf } from "../../coverage.ts";
 import { controlOf } from "../../evidence/control-request.ts";
-import { curlLine, curlPreparation, keyVariables } from "../../evidence/curl.ts";
+import { curlLine, curlPreparation, keyVariables, maskNotes } from "../../evidence/curl.ts";
 import { type Evidence, outcomeOf, requestIdOf } from "../../evidence/evidence.ts";
 import { type Broken, brokenOf } from "../../evidence/problems.ts";
 import { explainOf, rerunOf } from "../../evidence/reproduce.ts";
@@ -154,7 +154,8 @@ export function Again({ record, check, evidence }: AgainProps) {
   // The gateway that ran a script for a client no longer exists.
   const isGone = evidence === undefined || sideOf(record) === "client";
   const explanation = explainOf(check);
-  const command = isGone ? undefined : curlLine(evidence, keyVariables(record.configuration.value));
+  const variableOf = keyVariables(record.configuration.value);
+  const command = isGone ? undefined : curlLine(evidence, variableOf);
   return (
     <div class="again">
       {evidence === undefined ? null : (
@@ -177,7 +178,7 @@ export function Again({ record, check, evidence }: AgainProps) {
         <>
           <h4>Or send it by hand</h4>
           <Copyable text={visible(command)} label="curl command with the key as a variable" />
-          {curlPreparation(command, record).map((text) => (
+          {[...maskNotes(command, variableOf), ...curlPreparation(command, record)].map((text) => (
             <p key={text} class="note">
               {visible(text)}
             </p>
