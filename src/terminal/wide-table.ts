@@ -8,7 +8,7 @@ const JUNCTION = /[\u252c\u253c\u2534]/;
 /** Whether a line belongs to a table with a frame. */
 export const isOfTable = (line: string): boolean => TABLE.test(line);
 
-/** Narrower text is not worth a line break. */
+/** Text narrower than this does not get a line break. */
 const MIN_TEXT_COLUMNS = 16;
 
 interface Table {

@@ -337,7 +337,7 @@ describe("completion", () => {
     expect(await completionsOf(words)).toContain(found);
   });
 
-  test("knows the checks of an own suite, and leaves out what does not fit", async () => {
+  test("knows the checks of an own suite, and omits what does not fit", async () => {
     using folder = temporaryFolder();
     mkdirSync(join(folder.path, "node_modules"));
     symlinkSync(ROOT, join(folder.path, "node_modules", "gateway-gauntlet"), "dir");

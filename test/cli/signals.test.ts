@@ -226,7 +226,7 @@ describe("Ctrl-C", () => {
     expect(stdout).toMatch(/^INCONCLUSIVE: .*interrupted by SIGINT/);
   });
 
-  test.skipIf(process.platform !== "linux")("while the reference gateway starts, is no error of Gauntlet", async () => {
+  test.skipIf(process.platform !== "linux")("while the reference gateway starts, is not an error of Gauntlet", async () => {
     await using running = startGauntlet(["conform", "--target", "embedded"]);
     const { pid } = running.child;
     // The gateway has not printed its address yet.

@@ -116,7 +116,7 @@ test("a quantile for which every block is too short is not listed", async () => 
   expect(metrics.map(({ name }) => name)).not.toContain("chat streaming ttft_ms p99");
 });
 
-test("figures of a session whose control differs are no reasons, and the conclusion says that they are not usable", async () => {
+test("figures of a session whose control differs are not reasons, and the conclusion says that they are not usable", async () => {
   let block = 0;
   const behaviour = { checks: [result("auth.a", "pass")], responses: new Map() };
   const found = await compareLive({

@@ -23,7 +23,7 @@ test("its manifest says where the repository, its issues and its authors are", (
   });
 });
 
-test("every published schema has an identifier of its own", () => {
+test("every published schema has its own identifier", () => {
   const names = readdirSync(join(ROOT, "schemas"));
   expect(names.length).toBeGreaterThan(5);
   for (const name of names) {

@@ -93,7 +93,7 @@ test("installed, it judges a gateway", () => {
   expect(run(process.execPath, ["use.mjs"], folder)).toBe("pass true\n");
 });
 
-test("installed, its declarations are complete: a suite of one's own compiles", () => {
+test("installed, its declarations are complete: an own suite compiles", () => {
   copyFileSync(join(ROOT, "docs/examples/own-suite.ts"), join(folder, "own-suite.ts"));
   const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
   const types = ["--types", "node", "--typeRoots", join(ROOT, "node_modules", "@types")];

@@ -120,15 +120,7 @@ test("each mask in a command is explained: how many characters of which key belo
 
 test("the terminal says once, after the causes, what to do before a command works", async () => {
   using folder = temporaryFolder();
-  const run = [
-    "conform",
-    "--only",
-    "auth.near-key[messages]",
-    "--mutation",
-    "auth.messages-with-any-key",
-    "--out",
-    "run",
-  ];
+  const run = ["conform", "--only", "auth.near-key", "--mutation", "auth.messages-with-any-key", "--out", "run"];
   const { stdout } = await gauntlet(run, {}, folder.path);
   expect(stdout).toMatch(
     /^ {4}\[key\.valid\]\*\*\* hides \d+ characters of the key in \$GAUNTLET_KEY_VALID; put them in its place\.$/m,

@@ -12,7 +12,7 @@ export interface Times {
   readonly status?: number;
   readonly reason?: string;
   readonly ownLagMs?: number;
-  /** Default: a reply, or an empty object if the status is no success. */
+  /** Default: a reply, or an empty object if the status is not a success. */
   readonly text?: string;
   /** On the wall clock. */
   readonly startedAtMs?: number;

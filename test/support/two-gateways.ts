@@ -17,7 +17,7 @@ export interface TwoGateways extends AsyncDisposable {
 }
 
 /**
- * Two reference gateways, each a process of its own, behind a balancer on one address that connects to the first one that accepts.
+ * Two reference gateways, each in its own process, behind a balancer on one address that connects to the first one that accepts.
  * `roll.sh` restarts one after the other, each with SIGTERM.
  *
  * @param args of both gateways, for example `--drain 0`.

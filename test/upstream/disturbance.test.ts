@@ -31,7 +31,7 @@ test("a disturbance changes every provider until it is deleted, or its time is o
 });
 
 test.each([[{}], [{ forS: 5 }], [{ latency: 5 }], [{ error: { status: 200 } }]])(
-  "%j is no disturbance",
+  "%j is not a disturbance",
   async (body) => {
     await using upstream = await upstreamOf();
     const response = await upstream.control("/disturbance", { method: "PUT", body: JSON.stringify(body) });

@@ -42,7 +42,7 @@ export const completionCommand = defineCommand({
   run: async ({ shell }) => ({ exitCode: EXIT.pass, text: () => SCRIPTS[shell] }),
 });
 
-/** Options of `conform` and `run` whose value is no name that we know. The shell completes files. */
+/** Options of `conform` and `run` whose value is not a name that we know. The shell completes files. */
 const TAKES_VALUE: ReadonlySet<string> = new Set(
   Object.entries(conformOptions).flatMap(([name, { type }]) => (type === "boolean" ? [] : [`--${name}`])),
 );

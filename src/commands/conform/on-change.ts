@@ -15,7 +15,7 @@ export interface OnChangeControl {
 
 /**
  * Runs the selected checks, and again each time the target file or an own suite changes. A change aborts the current run, which
- * still writes its report. Each run is a process of its own: a module of a suite cannot be loaded twice by one process.
+ * still writes its report. Each run is a separate process: a module of a suite cannot be loaded twice by one process.
  *
  * @returns exit code of the last run.
  * @throws UsageError if there is nothing to watch.

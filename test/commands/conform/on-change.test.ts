@@ -90,7 +90,7 @@ describe("conform --watch", () => {
     expect(own.recordOf("r-2").verdict.result).toBe("pass");
   });
 
-  test("a suite that does not parse is reported, and the watch goes on", async () => {
+  test("a suite that does not parse is reported, and the watch continues", async () => {
     using own = project();
     own.write("s.mjs", "export default [");
     await using running = own.start();

@@ -68,7 +68,7 @@ test("a target file in JSON stays one", async () => {
   });
 });
 
-test("what exists in one dialect is no gap, and existing reasons stay", async () => {
+test("what exists in one dialect is not a gap, and existing reasons stay", async () => {
   using folder = temporaryFolder();
   const models = "  tools: { chat: tool-caller }\nskip:\n  key.revoked: we cannot revoke\n";
   writeFileSync(join(folder.path, "own.yaml"), oneKey(models));

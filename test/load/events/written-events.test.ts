@@ -25,7 +25,7 @@ test.each([
   expect(parseEventBound(text)).toMatchObject(bound);
 });
 
-test.each(["", "5", "> 3 %", "< 0", "= 5 %", "< 200 %", "< 5 % of all", -1, 0.5])("%s is no bound", (text) => {
+test.each(["", "5", "> 3 %", "< 0", "= 5 %", "< 200 %", "< 5 % of all", -1, 0.5])("%s is not a bound", (text) => {
   expect(parseEventBound(text)).toBeUndefined();
 });
 
