@@ -71,9 +71,9 @@ export function adviceFor({ worst, isAboutPath, loadRuns }: CauseFacts): string 
         ? "Compare the exchange with its control request: the difference between the two decides the status. If this status stands for the expected denial, declare it under contract.denials."
         : "Compare the exchange with its control request: the difference between the two decides the status.";
     case "header":
-      return `${observed.kind === "absent" ? "Send" : "Correct"} this header in these responses, and run the first of these checks again on its own.`;
+      return `${observed.kind === "absent" ? "Send" : "Correct"} this header in these responses, and run the first of these checks again.`;
     case "field":
-      return `${observed.kind === "absent" ? "Add this field to" : "Correct this field of"} the response body, and run the first of these checks again on its own.`;
+      return `${observed.kind === "absent" ? "Add this field to" : "Correct this field of"} the response body, and run the first of these checks again.`;
     case "bound":
       if (!LIMITS.test(worst.requirements[0] ?? "")) break;
       return "Compare the counts with the limits in the target file: either the gateway does not enforce them, or the account has other limits.";
@@ -82,7 +82,7 @@ export function adviceFor({ worst, isAboutPath, loadRuns }: CauseFacts): string 
   }
   if (loadRuns !== undefined && worst.response === undefined && worst.requirements.length === 0)
     return "The charts of the load in the HTML report show when this happened. Compare them with a run of an earlier build.";
-  return "Compare the recorded response with the expectation, fix the gateway, and run the first of these checks again on its own.";
+  return "Compare the recorded response with the expectation, fix the gateway, and run the first of these checks again.";
 }
 
 /** Whether the gateway denied the request, in whatever words. */

@@ -25,5 +25,5 @@ export function describePass(findings: readonly Finding[]): string {
 /** A check whose requirement the specification leaves open. */
 export function describeSilence(findings: readonly Finding[]): string {
   const [first] = findings;
-  return `specification silent; observed: ${first === undefined ? "nothing" : describeObserved(first.observed)}`;
+  return `the specification leaves this open; observed: ${first === undefined ? "nothing" : describeObserved(first.observed)}`;
 }

@@ -18,7 +18,7 @@ export function describeUndecided(reason: UndecidedReason): string {
     case "outage":
       return `not judged: ${reason.text}`;
     case "over-budget":
-      return `not run: it takes ${reason.needs}`;
+      return `not run: it needs ${reason.needs}`;
     case "not-reached":
       return "the run ended before this check";
     case "nothing-to-judge":

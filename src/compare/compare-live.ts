@@ -118,7 +118,7 @@ function controlOf(metrics: Comparison["metrics"], blocks: readonly Block[]): No
   );
   if (metrics.length === 0) return { fit: false, message: "The control is missing.", metrics };
   if (odd.length === 0) {
-    return { fit: true, message: "The first build does not differ from itself beyond the margins.", metrics };
+    return { fit: true, message: "The two runs of the first build differ by less than the margins.", metrics };
   }
   const names = odd.map(({ name }) => describeFigure(name)).join("; ");
   return {

@@ -238,7 +238,7 @@ function decide({ spread, isLost, ...metric }: Measured, figures: number): Compa
     pairs + 1,
     pairsNeeded(spread, Math.max(Math.abs(place - edge), edge / 4)),
   );
-  return verdictOf("inconclusive", `the interval contains the margin; needs about ${needed} pairs`, needed);
+  return verdictOf("inconclusive", `the interval contains the margin; about ${needed} pairs would decide it`, needed);
 }
 
 function geometricMean(values: readonly number[]): number {

@@ -13,10 +13,10 @@ const calibration = (deliveryP99: number, scheduleP99: number) => ({
 test("a machine is said to be on time only within the bounds that are printed", () => {
   expect(problemsOf(calibration(2, 2), CALIBRATED_BOUNDS)).toEqual([]);
   expect(problemsOf(calibration(24, 2), CALIBRATED_BOUNDS)).toEqual([
-    "calibration: events are read late, p99 24.0 ms, bound 5 ms",
+    "calibration: events are read late, p99 24.0 ms, limit 5 ms",
   ]);
   expect(problemsOf(calibration(2, 6), CALIBRATED_BOUNDS)).toEqual([
-    "calibration: sends are late, p99 6.0 ms, bound 5 ms",
+    "calibration: sends are late, p99 6.0 ms, limit 5 ms",
   ]);
 });
 

@@ -61,7 +61,7 @@ const UNDECIDED: readonly UndecidedReason[] = [
   { kind: "no-response", how: "reset" },
   { kind: "size-bound", detail: "4 MiB" },
   { kind: "generator-late", lagMs: 812, boundMs: 500 },
-  { kind: "open", text: "the account was admitted again while this was tried" },
+  { kind: "open", text: "the account was admitted again during this test" },
 ];
 const broken = (facts: Partial<Parameters<typeof finding>[0]>): Finding =>
   finding({ requirements: ["AUTH-3"], met: false, exchanges: ["x1"], ...facts });

@@ -39,7 +39,7 @@ function tierText({ tier, limits, denied, fits }: Sizing["tiers"][number], allow
   const isPaceOnly = tooStrict.length === 1 && tooStrict[0] === "even pace";
   const depends = isPaceOnly
     ? "fits unless the limiter enforces an even pace"
-    : `too small if the limiter uses ${tooStrict.join(" or ")}`;
+    : `too small with a limiter of this kind: ${tooStrict.join(", ")}`;
   const verdict = { yes: "fits", no: "too small", depends }[fits];
   const shares = kinds.map(([kind, { share }]) => `${kind} ${percent(share)}`).join(", ");
   return `${tier} (${limitsText(limits)}): ${verdict}. Denied, by kind of limiter: ${shares}`;

@@ -1,3 +1,4 @@
+import { formatCount } from "../../core/index.ts";
 import { isLimitReason } from "../../dialects/index.ts";
 import { type FindingFacts, finding } from "../../judging/index.ts";
 import type { Finding, JudgedPhase, JudgedRun } from "../../record/index.ts";
@@ -72,8 +73,8 @@ export function judgeTotals({ allow }: Pick<Workload, "allow">, totals: LoadTota
     const why = `${sent === 0 ? "nothing was sent" : `none of ${sent} requests reached a gateway`}${lastFailure === undefined ? "" : `: ${lastFailure}`}`;
     return [finding({ name, title, requirements: [], undecided: why, basis: "timing" })];
   }
-  const share = (count: number) => `${((count / sent) * 100).toFixed(2)} % of ${sent}`;
-  const percent = (allowed: number) => `at most ${allowed * 100} %`;
+  const share = (count: number) => `${((count / sent) * 100).toFixed(2)} % of ${formatCount(sent, "request")}`;
+  const percent = (allowed: number) => (allowed === 0 ? "none" : `at most ${allowed * 100} %`);
   const others = denials.filter(({ reason }) => !isLimitReason(reason));
   const stated = failures.reduce((sum, { what, count }) => (isStatedFailure(what) ? sum + count : sum), 0);
   const refused = others.reduce((sum, { count }) => sum + count, 0);

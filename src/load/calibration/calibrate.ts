@@ -84,7 +84,7 @@ export function problemsOf(
   bounds: { readonly deliveryLagP99Ms: number; readonly scheduleLagP99Ms: number },
 ): string[] {
   const beyond = (what: string, { p99 }: { readonly p99: number }, bound: number) =>
-    p99 > bound ? [`calibration: ${what} late, p99 ${p99.toFixed(1)} ms, bound ${bound} ms`] : [];
+    p99 > bound ? [`calibration: ${what} late, p99 ${p99.toFixed(1)} ms, limit ${bound} ms`] : [];
   return [
     ...(deliveryLagMs.max === 0 ? ["the calibration saw no event"] : []),
     ...beyond("events are read", deliveryLagMs, bounds.deliveryLagP99Ms),

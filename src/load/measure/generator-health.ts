@@ -79,18 +79,18 @@ export class GeneratorHealth implements Disposable {
     const starved = Number.isNaN(waitedS) || usedS + waitedS < 0.2 ? 0 : waitedS / (usedS + waitedS);
     const problems: string[] = more.calibration === null ? [] : problemsOf(more.calibration, bounds);
     if (scheduleLagMs.p99 > bounds.scheduleLagP99Ms)
-      problems.push(`sends were late: p99 ${scheduleLagMs.p99.toFixed(1)} ms, bound ${bounds.scheduleLagP99Ms} ms`);
+      problems.push(`sends were late: p99 ${scheduleLagMs.p99.toFixed(1)} ms, limit ${bounds.scheduleLagP99Ms} ms`);
     if (loopDelayMs.p99 > bounds.loopDelayP99Ms)
       problems.push(
-        `the event loop was blocked: p99 ${loopDelayMs.p99.toFixed(1)} ms, bound ${bounds.loopDelayP99Ms} ms`,
+        `the event loop was blocked: p99 ${loopDelayMs.p99.toFixed(1)} ms, limit ${bounds.loopDelayP99Ms} ms`,
       );
     if (starved > bounds.starvedShare && scheduleLagMs.p99 > bounds.starvedLagP99Ms)
       problems.push(
-        `other processes used ${Math.round(starved * 100)} % of the CPU time that the load generator needed, bound ${bounds.starvedShare * 100} %`,
+        `other processes used ${Math.round(starved * 100)} % of the CPU time that the load generator needed, limit ${bounds.starvedShare * 100} %`,
       );
     if (loopBusyShare > (bounds.loopBusyShare ?? 1))
       problems.push(
-        `the generator had no time left: its event loop was busy for ${(loopBusyShare * 100).toFixed(1)} % of the run, bound ${(bounds.loopBusyShare ?? 1) * 100} %; the gateway may serve more than it could send`,
+        `the generator had no time left: its event loop was busy for ${(loopBusyShare * 100).toFixed(1)} % of the run, limit ${(bounds.loopBusyShare ?? 1) * 100} %; the gateway may serve more than it could send`,
       );
     return {
       valid: problems.length === 0,

@@ -302,7 +302,7 @@ async function send(
 
 /** Reports the counts of a shard. A share that started late reports this as a problem of its generator. */
 function handOver(share: Share, { problems, onShare }: ShardPart, lateMs: number): Share {
-  const late = lateMs > LATE_MS ? [`began ${lateMs.toFixed(0)} ms late, bound ${LATE_MS} ms`] : [];
+  const late = lateMs > LATE_MS ? [`began ${lateMs.toFixed(0)} ms late, limit ${LATE_MS} ms`] : [];
   const all = [...late, ...problems, ...share.generator.problems];
   const generator = { ...share.generator, valid: all.length === 0, problems: all };
   onShare(storeShare({ ...share, generator, startUs: 0, endUs: share.endUs - share.startUs }), lateMs);

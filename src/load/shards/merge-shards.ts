@@ -114,7 +114,7 @@ function clockApart({ clockOffsetMs, clockUncertaintyMs, ...head }: ShardHead, a
   return apartMs <= CLOCK_SPREAD_MS
     ? []
     : [
-        `its clock is at least ${apartMs.toFixed(0)} ms off from those of the other shards, bound ${CLOCK_SPREAD_MS} ms (${head.timeSource} is ${clockOffsetMs.toFixed(0)} ms ahead of it)`,
+        `its clock is at least ${apartMs.toFixed(0)} ms off from those of the other shards, limit ${CLOCK_SPREAD_MS} ms (${head.timeSource} is ${clockOffsetMs.toFixed(0)} ms ahead of it)`,
       ];
 }
 

@@ -59,9 +59,9 @@ function generatorOf(merged: Merged, isTier: boolean, ran: readonly RanInstance[
   const bounds = isTier ? TIER_BOUNDS : DEFAULT_BOUNDS;
   const problems: string[] = [];
   if (scheduleLagMs.p99 > bounds.scheduleLagP99Ms)
-    problems.push(`sends were late: p99 ${scheduleLagMs.p99.toFixed(1)} ms, bound ${bounds.scheduleLagP99Ms} ms`);
+    problems.push(`sends were late: p99 ${scheduleLagMs.p99.toFixed(1)} ms, limit ${bounds.scheduleLagP99Ms} ms`);
   if (skewMs > SKEW_MS)
-    problems.push(`the instances began ${(skewMs / 1_000).toFixed(1)} s apart, bound ${SKEW_MS / 1_000} s`);
+    problems.push(`the instances began ${(skewMs / 1_000).toFixed(1)} s apart, limit ${SKEW_MS / 1_000} s`);
   const lost = [...dropped.values()].reduce((sum, count) => sum + count, 0);
   if (lost > 0) problems.push(`${lost} arrivals were dropped: no virtual user of k6 was free`);
   const vague = instances.filter(
@@ -69,7 +69,7 @@ function generatorOf(merged: Merged, isTier: boolean, ran: readonly RanInstance[
   );
   for (const { name, clockUncertaintyMs } of vague)
     problems.push(
-      `the clock of ${name} is known to ${Math.round(clockUncertaintyMs ?? 0)} ms only, bound ${CLOCK_MS} ms`,
+      `the clock of ${name} is known to ${Math.round(clockUncertaintyMs ?? 0)} ms only, limit ${CLOCK_MS} ms`,
     );
   const usages = ran.flatMap(({ usage }) => usage ?? []);
   const cpuS = usages.reduce((sum, usage) => sum + usage.cpuS, 0);

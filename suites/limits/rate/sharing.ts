@@ -14,7 +14,7 @@ export function judgeKind(
 ): void {
   const entry = whileDenied.find((candidate) => candidate.kind === kind);
   if (entry === undefined) return;
-  if (!isBracketed(entry)) verdict.inconclusive(`the account was admitted again while this was tried: ${kind}`);
+  if (!isBracketed(entry)) verdict.inconclusive(`the account was admitted again during this test: ${kind}`);
   const later = laterDenied.filter((candidate) => candidate.kind === kind);
   for (const { tries, seconds } of [entry, ...later]) {
     const admitted = tries.filter(isServed);

@@ -303,7 +303,7 @@ describe("shards of a load", () => {
   test.each<[name: string, runs: string[], says: RegExp]>([
     ["a missing one", ["one", "three"], /shard 2\/3 was not merged/],
     ["one that was killed", ["one", "killed", "three"], /shard 2\/3 was killed before its end/],
-    ["one that began late", ["one", "late", "three"], /shard 2\/3: began \d+ ms late, bound 50 ms/],
+    ["one that began late", ["one", "late", "three"], /shard 2\/3: began \d+ ms late, limit 50 ms/],
     ["one whose clock is off", ["one", "two", "off"], /shard 3\/3: its clock is at least [1-4]\d\d ms off/],
   ])("name %s, and then pass nothing", async (name, runs, says) => {
     const { code, document } = await fixture.merge(name.replaceAll(" ", "-"), ...runs);
