@@ -53,15 +53,16 @@ export function maskNotes(command: string, variableOf: (key: string) => string):
   return [...new Set(notes)];
 }
 
-/** What a reader must do before the command works: set the variable of the key, and start an embedded gateway again. */
-export function curlPreparation(command: string, record: RunRecord): string[] {
-  const [, variable] = /Bearer \$(\w+)"/.exec(command) ?? [];
-  const key = variable === undefined ? [] : [`Set the key first: export ${variable}=…`];
-  if (record.target.source !== "embedded") return key;
+/** What a reader must do before the commands work: set the variables of the keys, and start an embedded gateway again. */
+export function curlPreparation(commands: readonly string[], record: RunRecord): string[] {
+  const variables = [...new Set(commands.flatMap((command) => /Bearer \$(\w+)"/.exec(command)?.[1] ?? []))];
+  const set = variables.map((variable) => `${variable}=…`).join(" ");
+  const key = set === "" ? [] : [`Set the ${variables.length === 1 ? "key" : "keys"} first: export ${set}`];
+  if (commands.length === 0 || record.target.source !== "embedded") return key;
   const again = ["gauntlet gateway", ...embeddedSwitches(record)].join(" ");
   return [
     ...key,
-    `The embedded gateway stopped at the end of the run. Start it again with \`${again}\`, and use the address and keys that it prints instead of ${record.target.baseUrl} and those in the command.`,
+    `The embedded gateway stopped at the end of the run. Start it again with \`${again}\`, and use the address and keys that it prints instead of ${record.target.baseUrl} and those in the ${commands.length === 1 ? "command" : "commands"}.`,
   ];
 }
 

@@ -19,24 +19,25 @@ export function renderCauses(record: RunRecord, options: TerminalOptions, paint:
   const summary = causesInWords(record);
   if (summary === undefined) return "";
   const lines = [`\n${summary}`];
-  const preparation = new Set<string>();
+  const commands: string[] = [];
   for (const [index, cause] of causes.slice(0, MAX_LISTED).entries()) {
     const title = paint(cause.weight, `${SIGNS[cause.weight]} ${weightOf(cause)}: ${oneLine(cause.title)}`);
     const detailed = index < MAX_DETAILED;
     lines.push(detailed ? `\n${title}` : `${title}  ${oneLine(cause.requirement)}, ${checksOfCause(cause, 1)}`);
-    if (detailed) lines.push(...details(cause, record, { ...options, preparation }).map((line) => `    ${line}`));
+    if (detailed) lines.push(...details(cause, record, { ...options, commands }).map((line) => `    ${line}`));
   }
   if (causes.length > MAX_LISTED) lines.push(`and ${causes.length - MAX_LISTED} more causes; the report has all`);
-  if (preparation.size > 0) lines.push("", ...preparation);
+  const preparation = curlPreparation(commands, record).map((text) => oneLine(text, 500));
+  if (preparation.length > 0) lines.push("", ...preparation);
   return lines.join("\n");
 }
 
 interface DetailOptions extends TerminalOptions {
-  /** Receives what has to be done before the printed commands work. */
-  readonly preparation: Set<string>;
+  /** Receives the printed curl commands. */
+  readonly commands: string[];
 }
 
-function details(cause: Cause, record: RunRecord, { colors, evidence, preparation }: DetailOptions): string[] {
+function details(cause: Cause, record: RunRecord, { colors, evidence, commands }: DetailOptions): string[] {
   const exchange = cause.exchange === undefined ? undefined : evidence(cause.exchange);
   const check = checkOfExchange(record, cause);
   const variableOf = keyVariables(record.configuration.value);
@@ -47,7 +48,7 @@ function details(cause: Cause, record: RunRecord, { colors, evidence, preparatio
     const command = curlLine(shown, variableOf);
     // A command has a line of its own, so that it can be selected and pasted.
     if (command !== undefined) {
-      for (const text of curlPreparation(command, record)) preparation.add(oneLine(text, 500));
+      commands.push(command);
       return [`${head}:`, colors.dim(command), ...maskNotes(command, variableOf)];
     }
     return otherwise === undefined

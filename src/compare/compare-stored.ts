@@ -1,4 +1,4 @@
-import { describeChanges, describeFigure, describeFinding } from "../../reports/text/index.ts";
+import { describeChanges, describeFigure, describeFinding, groupDrift } from "../../reports/text/index.ts";
 import { formatCount, groupBy } from "../core/index.ts";
 import {
   type ComparedMetric,
@@ -136,7 +136,7 @@ function conclude(a: RunRecord, b: RunRecord, found: Found): Pick<Comparison, "v
       ...cut.map(({ runId }) => `run ${runId} was cut short`),
       ...undecidedLines(of("inconclusive")),
       ...(compared === 0 ? ["nothing was decided in both runs"] : []),
-      ...(drift.length === 0 ? [] : [`the behaviour differs in ${formatCount(drift.length, "place")}`]),
+      ...(drift.length === 0 ? [] : [`the responses differ in ${formatCount(groupDrift(drift).length, "place")}`]),
       ...(onlyA === 0
         ? []
         : [`not compared: ${formatCount(onlyA, "check instance")} that only the first run selected`]),

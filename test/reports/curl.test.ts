@@ -101,9 +101,13 @@ test("what must be done before a command works: the key's variable, and a gatewa
   const command = `curl -sS http://127.0.0.1:9/v1 -H "Authorization: Bearer $GAUNTLET_KEY_VALID"`;
   const record = recordOf([result("a.b", "pass")]);
   const at = (source: string) => ({ ...record, target: { ...record.target, source } });
-  expect(curlPreparation(command, at("gauntlet.yaml"))).toEqual(["Set the key first: export GAUNTLET_KEY_VALID=…"]);
-  expect(curlPreparation("curl http://127.0.0.1:9/v1", at("gauntlet.yaml"))).toEqual([]);
-  expect(curlPreparation(command, at("embedded")).join(" ")).toMatch(
+  expect(curlPreparation([command], at("gauntlet.yaml"))).toEqual(["Set the key first: export GAUNTLET_KEY_VALID=…"]);
+  expect(curlPreparation([command, command.replace("VALID", "SECOND"), command], at("gauntlet.yaml"))).toEqual([
+    "Set the keys first: export GAUNTLET_KEY_VALID=… GAUNTLET_KEY_SECOND=…",
+  ]);
+  expect(curlPreparation([], at("embedded"))).toEqual([]);
+  expect(curlPreparation(["curl http://127.0.0.1:9/v1"], at("gauntlet.yaml"))).toEqual([]);
+  expect(curlPreparation([command], at("embedded")).join(" ")).toMatch(
     /stopped at the end of the run.*with `gauntlet gateway`/,
   );
 });

@@ -178,7 +178,7 @@ export function Again({ record, check, evidence }: AgainProps) {
         <>
           <h4>Or send it by hand</h4>
           <Copyable text={visible(command)} label="curl command with the key as a variable" />
-          {[...maskNotes(command, variableOf), ...curlPreparation(command, record)].map((text) => (
+          {[...maskNotes(command, variableOf), ...curlPreparation([command], record)].map((text) => (
             <p key={text} class="note">
               {visible(text)}
             </p>

@@ -24,10 +24,11 @@ export function everyUsage(dialect: Dialect): Check {
       );
       if (replies.length === 0) return verdict.inconclusive("no non-streaming reply was seen");
       const without = replies.filter(({ reply }) => !tokenCounts.test(reply.usage));
-      verdict.must(REQUIREMENT[dialect], without.length, 0, {
-        in: without[0] ?? replies[0],
+      const [shown = replies[0]] = without;
+      verdict.must(REQUIREMENT[dialect], shown?.reply.usage, tokenCounts, {
+        in: shown,
         at: "/usage",
-        because: `non-streaming replies (of ${replies.length}) without token counts`,
+        because: `in ${without.length} of ${replies.length} non-streaming replies`,
       });
     },
   });
