@@ -1,6 +1,7 @@
 // The first part of `npm run examples`, which updates everything under docs/examples: reports from runs of the reference gateway,
 // captures of the terminal, pictures of the live page. With a folder as argument (`tsx scripts/examples.ts DIR`), the runs are kept
-// there, and existing ones are not repeated. All of it takes about twenty minutes, and the machine should be idle.
+// there, and existing ones are not repeated; further arguments name the examples to update (`fail`, `compare`, …). All of it takes
+// about twenty minutes, and the machine should be idle.
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -112,13 +113,19 @@ const target = join(ROOT, "docs", "examples");
 mkdirSync(join(target, "report"), { recursive: true });
 mkdirSync(runs, { recursive: true });
 const folders = new Map<Name, string>();
-for (const name of Object.keys(EXAMPLES) as Name[]) folders.set(name, await runOf(name, runs));
-for (const file of ["report.html", "summary.md"])
-  copyFileSync(join(folders.get("fail") ?? "", file), join(target, "failing-gateway", file));
+const named = process.argv.slice(3);
+const selected = (Object.keys(EXAMPLES) as Name[]).filter((name) => named.length === 0 || named.includes(name));
+for (const name of selected) folders.set(name, await runOf(name, runs));
+const failing = folders.get("fail");
+if (failing !== undefined)
+  for (const file of ["report.html", "summary.md"])
+    copyFileSync(join(failing, file), join(target, "failing-gateway", file));
 const browser = await startBrowser();
 try {
   for (const screenshot of SCREENSHOTS) {
-    const image = await take(browser, screenshot, folders.get(screenshot.of) ?? "");
+    const folder = folders.get(screenshot.of);
+    if (folder === undefined) continue;
+    const image = await take(browser, screenshot, folder);
     writeFileSync(join(target, screenshot.file), image);
     process.stdout.write(`${screenshot.file}: ${Math.round(image.length / 1_000)} kB\n`);
   }

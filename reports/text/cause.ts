@@ -74,12 +74,12 @@ export function adviceFor({ worst, isAboutPath, loadRuns }: CauseFacts): string 
       return `${observed.kind === "absent" ? "Send" : "Correct"} this header in these responses, and run the first of these checks again.`;
     case "field":
       return `${observed.kind === "absent" ? "Add this field to" : "Correct this field of"} the response body, and run the first of these checks again.`;
-    case "bound":
-      if (!LIMITS.test(worst.requirements[0] ?? "")) break;
-      return "Compare the counts with the limits in the target file: either the gateway does not enforce them, or the account has other limits.";
     default:
       break;
   }
+  const isCount = deviation?.kind === "bound" || (loadRuns !== undefined && worst.pointer === undefined);
+  if (isCount && LIMITS.test(worst.requirements[0] ?? ""))
+    return "Compare the counts with the limits in the target file: either the gateway does not enforce them, or the account has other limits.";
   if (loadRuns !== undefined && worst.response === undefined && worst.requirements.length === 0)
     return "The charts of the load in the HTML report show when this happened. Compare them with a run of an earlier build.";
   return "Compare the recorded response with the expectation, fix the gateway, and run the first of these checks again.";

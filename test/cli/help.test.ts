@@ -108,7 +108,7 @@ describe("a wrong command line gets a message in plain words, with what was prob
     ],
     [["k6", "exprot"], 'Did you mean "export"?'],
     [["k6"], "an argument is missing: gauntlet k6 <action>"],
-    [["load", "grwoth"], 'no tier, shipped workload or file is named "grwoth"\n  Did you mean "growth"?'],
+    [["load", "grwoth"], 'no tier, built-in workload or file is named "grwoth"\n  Did you mean "growth"?'],
     [["explain", "auth.unknwon-key"], 'Did you mean "auth.unknown-key"?'],
     [["size", "peek"], 'Did you mean "peak"?'],
   ])("%j", async (args, says) => {

@@ -14,7 +14,7 @@ const exportCommand = defineCommand({
     ],
   ],
   builder: (yargs) =>
-    yargs.positional("what", { type: "string", demandOption: true, describe: "shipped workload or file" }).options({
+    yargs.positional("what", { type: "string", demandOption: true, describe: "built-in workload or file" }).options({
       target,
       shards: { ...number("pods that share the schedule", { min: 1, max: 1_000 }), demandOption: true },
       out: { ...text("folder to write"), default: "gauntlet-k8s" },

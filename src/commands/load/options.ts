@@ -21,7 +21,7 @@ import {
 export const loadCommand = defineCommand({
   command: "load <what..>",
   describe:
-    "Generate load: a tier (starter, growth, scale, own), a shipped workload (peak, soak, stress, rolling-restart, …) or a file",
+    "Generate load: a tier (starter, growth, scale, own), a built-in workload (peak, soak, stress, rolling-restart, …) or a file",
   examples: [
     ["gauntlet load starter --target gauntlet.yaml --live", "the load phases of a tier, with a page to watch them"],
     ["gauntlet load workload.yaml --target gauntlet.yaml --dry-run", "what a workload would send"],

@@ -10,7 +10,7 @@ export const sizeCommand = defineCommand({
   ],
   builder: (yargs) =>
     yargs
-      .positional("workload", { type: "string", demandOption: true, describe: "workload file, or a shipped one" })
+      .positional("workload", { type: "string", demandOption: true, describe: "workload file, or a built-in one" })
       .options({
         "ttft-ms": {
           ...number("assumed time to first token, ms", { min: 0, max: 24 * 3_600_000, fractions: true }),

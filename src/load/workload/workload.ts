@@ -135,7 +135,7 @@ export const workloadSchema = z
       if (isOfStreams(text))
         context.addIssue({
           code: "custom",
-          message: "it applies only to streams, and no request of the mix streams",
+          message: "it applies only to streams, and no request in the mix is a stream",
           path: ["objectives", index],
         });
   })

@@ -14,8 +14,8 @@ export function findWorkload(name: string): Workload {
   const shipped = /^[a-z-]+$/.test(name) ? shippedWorkload(name) : undefined;
   // A bare word that is not a file is a mistyped name.
   if (shipped === undefined && /^[\w-]+$/.test(name) && !existsSync(name)) {
-    throw new UsageError(`no tier, shipped workload or file is named "${name}"`, {
-      hint: `${didYouMean(name, SHIPPED)}Shipped are ${SHIPPED.join(", ")}; your own workloads are YAML files.`,
+    throw new UsageError(`no tier, built-in workload or file is named "${name}"`, {
+      hint: `${didYouMean(name, SHIPPED)}Built in: ${SHIPPED.join(", ")}. Your own workloads are YAML files.`,
     });
   }
   return loadWorkload(shipped ?? name);

@@ -71,9 +71,9 @@ export function assertMeasurable(clauses: readonly ObjectiveClause[], mix: Workl
     if (clause.kind === "share" || !OF_STREAMS.includes(clause.figure)) continue;
     if (streams.length === 0)
       throw new UsageError(
-        `"${clause.text}" cannot be measured: it applies only to streams, and no request of the mix streams`,
+        `"${clause.text}" cannot be measured: it applies only to streams, and no request in the mix is a stream`,
         {
-          hint: "Name a workload whose mix has `stream: true` (`gauntlet capacity` also has --streams), or take response_ms.",
+          hint: "Use a workload whose mix has `stream: true` (with `gauntlet capacity`, add --streams), or an objective on response_ms.",
         },
       );
     if (BETWEEN_TOKENS.includes(clause.figure) && streams.every(({ maxTokens }) => longestOf(maxTokens) < 2))
