@@ -97,7 +97,7 @@ function propertiesOf(record: RunRecord): [string, string][] {
   return [
     ["runId", record.runId],
     ["target", record.target.baseUrl],
-    ["build", record.target.build ?? "did not name itself"],
+    ["build", record.target.build ?? "not stated by the gateway"],
     ["harness", `${record.harness.name} ${record.harness.version}`],
     ["configuration.sha256", record.configuration.sha256],
     ["seed", String(record.seed)],

@@ -16,7 +16,7 @@ import { executionText, figureTexts } from "../figures/event-figures.ts";
 import { latencyLines } from "../figures/latency-table.ts";
 import { startedLoads } from "../figures/started-loads.ts";
 import { amountText, droppedSeries, failedScrapes, slopeText } from "../figures/watched-figures.ts";
-import { describeFacts, describeFinding } from "../text/index.ts";
+import { describeFacts, describeFinding, describeLoadResult } from "../text/index.ts";
 import type { Colors, TerminalOptions } from "./options.ts";
 import { figures, terminalTable } from "./table.ts";
 import { verdictLines } from "./verdict-lines.ts";
@@ -24,7 +24,29 @@ import { verdictLines } from "./verdict-lines.ts";
 /** The load part of a run for the terminal: phases in a table, violations below it, the verdict last. */
 export function renderLoad(record: RunRecord, options: Omit<TerminalOptions, "evidence">): string {
   const runs = renderLoadRuns(record, options.colors);
-  return [...(runs === "" ? [] : [runs]), ...verdictLines(record, options)].join("\n").concat("\n");
+  const [headline = "", ...rest] = verdictLines(record, options);
+  return [...(runs === "" ? [] : [runs]), headline, ...resultLines(record), ...rest].join("\n").concat("\n");
+}
+
+const MAX_RESULTS = 3;
+
+/** What each load showed, if the run passed: otherwise its reasons are next to the verdict. */
+function resultLines(record: RunRecord): string[] {
+  if (record.verdict.result !== "pass") return [];
+  return startedLoads(record)
+    .slice(0, MAX_RESULTS)
+    .map((run) => {
+      const checks = checksOfRun(record.checks, run);
+      const sum = (name: "denied" | "failed" | "invalid") => run.phases.reduce((all, phase) => all + phase[name], 0);
+      const passed = run.phases.filter((phase) => checkOfPhase(checks, run, phase)?.status === "pass").length;
+      const result = describeLoadResult({
+        ...{ name: run.name, phases: run.phases.length, passed, admittedPerS: run.phases[0]?.rates.admitted ?? 0 },
+        ...{ denied: sum("denied"), failed: sum("failed"), invalid: sum("invalid") },
+        thresholds: checkOfThresholds(checks, run)?.findings?.filter(({ outcome }) => outcome === "met").length ?? 0,
+        waits: run.retryAfter ?? undefined,
+      });
+      return `  ${oneLine(result, 200)}`;
+    });
 }
 
 /** @returns an empty text if no load was sent. */

@@ -16,5 +16,6 @@ export {
   describeObserved,
 } from "./finding.ts";
 export { describeHistory, type HistoryFacts, historyWord } from "./history.ts";
+export { describeLoadResult } from "./load-result.ts";
 export { describeResponse } from "./response.ts";
 export { describeUndecided, groupUndecided, type UndecidedGroup } from "./undecided.ts";

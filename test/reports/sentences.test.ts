@@ -6,12 +6,16 @@ import {
   describeExitCode,
   describeExpected,
   describeFinding,
+  describeHistory,
+  describeLoadResult,
   describeObserved,
   describeOpen,
   describePass,
   describeResponse,
   describeSilence,
   describeUndecided,
+  type HistoryFacts,
+  historyWord,
 } from "../../reports/text/index.ts";
 import { finding } from "../../src/judging/index.ts";
 import type { Expected, Finding, Observed, ResponseFacts, UndecidedReason } from "../../src/record/index.ts";
@@ -102,6 +106,31 @@ const BROKEN: Readonly<Record<string, Finding>> = {
   }),
 };
 
+const LOAD = {
+  name: "steady",
+  phases: 1,
+  passed: 1,
+  admittedPerS: 37.08,
+  denied: 0,
+  failed: 0,
+  invalid: 0,
+  thresholds: 0,
+};
+const WAITS = { tested: 60, sufficient: 60 };
+const HISTORY = {
+  ...{ verdict: "pass", metrics: 12, undecided: 0, regressed: [], vanished: 0, lost: 0, notImported: 0 },
+  ...{ longest: 20, needed: 8 },
+} as const satisfies HistoryFacts;
+const HISTORIES: readonly HistoryFacts[] = [
+  HISTORY,
+  { ...HISTORY, undecided: 3 },
+  { ...HISTORY, verdict: "fail", regressed: ["ttft_ms p95"] },
+  { ...HISTORY, verdict: "fail", regressed: ["ttft_ms p95", "ttft_ms p99"], vanished: 1 },
+  { ...HISTORY, verdict: "inconclusive", lost: 2, notImported: 1, undecided: 3 },
+  { ...HISTORY, verdict: "inconclusive", undecided: 12, longest: 2 },
+  { ...HISTORY, verdict: "inconclusive", metrics: 0, longest: 0 },
+];
+
 /** All sentences on one page, so that they can be read and edited together. `npx vitest -u` writes it again. */
 test("sentences of the reports", async () => {
   const section = (title: string, lines: readonly string[]) => [
@@ -126,6 +155,15 @@ test("sentences of the reports", async () => {
       describePass([met, met]),
       describeSilence([finding({ requirements: ["STREAM-5"], observed: value("data: [DONE]") })]),
     ]),
+    ...section("Loads that passed", [
+      describeLoadResult({ ...LOAD, thresholds: 2, waits: undefined }),
+      describeLoadResult({ ...LOAD, name: "starter", phases: 6, passed: 6, denied: 1_622, waits: WAITS }),
+      describeLoadResult({ ...LOAD, name: "starter", phases: 6, passed: 5, waits: { ...WAITS, tested: 0 } }),
+    ]),
+    ...section(
+      "Histories",
+      HISTORIES.map((facts) => `${historyWord(facts)}: ${describeHistory(facts)}`),
+    ),
     ...section(
       "Exit codes",
       [0, 1, 2, 3, 4, 5, 130, 143].map((code) => describeExitCode(code)),

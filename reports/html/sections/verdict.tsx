@@ -39,7 +39,10 @@ export function VerdictSection({ record, anchors }: { readonly record: RunRecord
       <Facts
         pairs={[
           ["Target", <Foreign key="target" text={(target.addresses ?? [target.baseUrl]).join(", ")} />],
-          ["Build", target.build === undefined ? "did not name itself" : <Foreign key="build" text={target.build} />],
+          [
+            "Build",
+            target.build === undefined ? "not stated by the gateway" : <Foreign key="build" text={target.build} />,
+          ],
           ["Started", utc(record.startedAt)],
           ["Duration", duration(record.durationMs)],
           ["Requests", decimal(record.traffic.requests)],

@@ -40,8 +40,13 @@ function sentence(runs: readonly LoadRun[]): string {
   const [worst] = streams.sort((a, b) => b.ttftMs.p99 - a.ttftMs.p99);
   if (worst === undefined) return "Nothing was streamed; E2E latency and service time are below.";
   const { ttftMs, count } = worst;
-  const at = (stat: "p50" | "p95" | "p99") => `${quantileText(ttftMs, stat, { count, write: duration })} at ${stat}`;
-  return `The worst time to first token (TTFT) was ${at("p50")}, ${at("p95")} and ${at("p99")}, in the phase ${oneLine(worst.phase.name, 40)} of ${oneLine(worst.run.name, 40)}.`;
+  const known = (["p50", "p95", "p99"] as const).flatMap((stat) => {
+    const text = quantileText(ttftMs, stat, { count, write: duration });
+    return text === "–" ? [] : [`${text} at ${stat}`];
+  });
+  const [last = "unknown", ...others] = known.reverse();
+  const figures = others.length === 0 ? last : `${others.reverse().join(", ")} and ${last}`;
+  return `The worst time to first token (TTFT) was ${figures}, in the phase ${oneLine(worst.phase.name, 40)} of ${oneLine(worst.run.name, 40)}.`;
 }
 
 function RunLatency({ run, source }: { readonly run: LoadRun; readonly source: ReportSource }) {

@@ -1,0 +1,41 @@
+import { formatCount, formatNumber } from "../../src/core/index.ts";
+
+/** What a load run that passed showed. */
+export interface LoadResultFacts {
+  readonly name: string;
+  /** Number of phases, and of those that passed; the others of a run that passed have warnings. */
+  readonly phases: number;
+  readonly passed: number;
+  readonly admittedPerS: number;
+  readonly denied: number;
+  readonly failed: number;
+  readonly invalid: number;
+  /** Thresholds that were met. */
+  readonly thresholds: number;
+  /** Denials whose `Retry-After` was tested, and how many of these waits were sufficient. */
+  readonly waits: { readonly tested: number; readonly sufficient: number } | undefined;
+}
+
+/**
+ * `steady: 37.1 admitted/s, 0 denied, 0 failed, 0 invalid; 2 thresholds met`, or for a run with several phases, whose rates differ,
+ * `starter: all 6 phases passed, 622 denied, 0 failed, 0 invalid; Retry-After sufficient in 60 of 60 tests`.
+ */
+export function describeLoadResult(facts: LoadResultFacts): string {
+  const { name, phases, passed, admittedPerS, denied, failed, invalid, thresholds, waits } = facts;
+  const first =
+    phases > 1
+      ? `${passed === phases ? `all ${phases}` : `${passed} of ${phases}`} phases passed`
+      : `${admittedPerS.toFixed(1)} admitted/s`;
+  const counts = [
+    `${formatNumber(denied)} denied`,
+    `${formatNumber(failed)} failed`,
+    `${formatNumber(invalid)} invalid`,
+  ];
+  const more = [
+    ...(thresholds === 0 ? [] : [`${formatCount(thresholds, "threshold")} met`]),
+    ...(waits === undefined || waits.tested === 0
+      ? []
+      : [`Retry-After sufficient in ${formatNumber(waits.sufficient)} of ${formatCount(waits.tested, "test")}`]),
+  ];
+  return [`${name}: ${[first, ...counts].join(", ")}`, ...more].join("; ");
+}
