@@ -40,11 +40,11 @@ export function Page({ source, head }: { readonly source: ReportSource; readonly
           {record.overhead === undefined ? (
             <>
               {hasThresholds(record) ? <ThresholdsSection record={record} /> : null}
-              {isLoadOnly(record) && hasLatencies(record) ? <LatencySection source={source} /> : null}
+              {leadsWithLatency(record) && hasLatencies(record) ? <LatencySection source={source} /> : null}
               {hasCauses(record) ? <CausesSection source={source} anchors={anchors} /> : null}
               {hasLoad(record) ? <TiersSection record={record} anchors={anchors} /> : null}
               {hasWaits(record) ? <RetryAfterSection record={record} /> : null}
-              {!isLoadOnly(record) && hasLatencies(record) ? <LatencySection source={source} /> : null}
+              {!leadsWithLatency(record) && hasLatencies(record) ? <LatencySection source={source} /> : null}
               {hasCoverage(record) ? <CoverageSection record={record} anchors={anchors} /> : null}
               {isComparison ? null : changes}
               <DataQualitySection record={record} />
@@ -58,6 +58,10 @@ export function Page({ source, head }: { readonly source: ReportSource; readonly
     </Document>
   );
 }
+
+/** On the page of a load, latency comes first unless a requirement was violated: then its causes do. */
+const leadsWithLatency = (record: RunRecord): boolean =>
+  isLoadOnly(record) && record.causes.every(({ requirements }) => requirements.length === 0);
 
 /** A section that would say only that there is nothing to show is omitted. */
 const hasChecks = (record: RunRecord): boolean => record.checks.length > 0;
@@ -82,11 +86,11 @@ function Contents({ record }: { readonly record: RunRecord }) {
   const latency = hasLatencies(record) ? [["latency", "Latency"] as const] : [];
   const ofChecks: (readonly [string, string, ComponentChildren?])[] = [
     ...(hasThresholds(record) ? [["thresholds", "Thresholds"] as const] : []),
-    ...(isLoadOnly(record) ? latency : []),
+    ...(leadsWithLatency(record) ? latency : []),
     ...(hasCauses(record) ? [["causes", causesTitle(record), problems === 0 ? undefined : count] as const] : []),
     ...(hasLoad(record) ? [["tiers", "Under load"] as const] : []),
     ...(hasWaits(record) ? [["retry-after", "Retry-After"] as const] : []),
-    ...(isLoadOnly(record) ? [] : latency),
+    ...(leadsWithLatency(record) ? [] : latency),
     ...(hasCoverage(record) ? [["coverage", "Coverage"] as const] : []),
     ...(isComparison ? [] : changes),
     ["data-quality", "Data quality"],

@@ -226,19 +226,22 @@ describe("Ctrl-C", () => {
     expect(stdout).toMatch(/^INCONCLUSIVE: .*interrupted by SIGINT/);
   });
 
-  test.skipIf(process.platform !== "linux")("while the reference gateway starts, is not an error of Gauntlet", async () => {
-    await using running = startGauntlet(["conform", "--target", "embedded"]);
-    const { pid } = running.child;
-    // The gateway has not printed its address yet.
-    const hasGateway = () =>
-      readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8")
-        .split(" ")
-        .some((child) => child !== "" && readFileSync(`/proc/${child}/cmdline`, "utf8").includes("gateway"));
-    await expect.poll(hasGateway, { interval: 5, timeout: 30_000 }).toBe(true);
-    const { code, stderr } = await end(running, "SIGINT");
-    expect([code, stderr]).toEqual([
-      130,
-      "gauntlet: stopping\ngauntlet: interrupted by SIGINT before anything was judged\n",
-    ]);
-  });
+  test.skipIf(process.platform !== "linux")(
+    "while the reference gateway starts, is not an error of Gauntlet",
+    async () => {
+      await using running = startGauntlet(["conform", "--target", "embedded"]);
+      const { pid } = running.child;
+      // The gateway has not printed its address yet.
+      const hasGateway = () =>
+        readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8")
+          .split(" ")
+          .some((child) => child !== "" && readFileSync(`/proc/${child}/cmdline`, "utf8").includes("gateway"));
+      await expect.poll(hasGateway, { interval: 5, timeout: 30_000 }).toBe(true);
+      const { code, stderr } = await end(running, "SIGINT");
+      expect([code, stderr]).toEqual([
+        130,
+        "gauntlet: stopping\ngauntlet: interrupted by SIGINT before anything was judged\n",
+      ]);
+    },
+  );
 });

@@ -1,7 +1,7 @@
 import { basename, extname } from "node:path";
 
 /** Longer names do not fit into the heading of a column. */
-const MAX_CHARACTERS = 32;
+const MAX_CHARACTERS = 40;
 
 export interface SideNames {
   readonly a: string;
