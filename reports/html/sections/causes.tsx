@@ -59,7 +59,7 @@ export function CausesSection({ source, anchors }: { readonly source: ReportSour
           {isLoadOnly(record) && causes.length === 0 ? (
             <div id="unexplained" />
           ) : (
-            <Heading id="unexplained" title="Without a cause" />
+            <Heading id="unexplained" title="Other results" />
           )}
           {others.map((group) => (
             <Group key={`${group.check} ${group.status}`} group={group} context={context} />
@@ -79,10 +79,7 @@ function sentence(record: RunRecord, others: readonly ProblemGroup[]): string {
   if (inWords === undefined && rest === 0) return "Nothing went wrong in any check.";
   if (inWords === undefined && isLoadOnly(record))
     return `${plural(rest, "load expectation was", "load expectations were")} not met or undecided.`;
-  const parts = [
-    inWords ?? "",
-    rest === 0 ? "" : `${plural(rest, "result has", "results have")} no cause that could be named.`,
-  ];
+  const parts = [inWords ?? "", rest === 0 ? "" : `${plural(rest, "result is", "results are")} not part of a cause.`];
   return parts.filter((part) => part !== "").join(" ");
 }
 

@@ -167,7 +167,7 @@ function ofTheRest(record: RunRecord): Reason[] {
         status: "warn",
         text: `${plural(warned, "check instance")} warned`,
         href: "#causes",
-        tail: ": advice not followed, which decides nothing.",
+        tail: ". Warnings do not change the verdict.",
       },
     ],
   ];
