@@ -1,7 +1,15 @@
 import { formatCount } from "../../src/core/index.ts";
-import type { ComparedMetric, Comparison, RunRecord } from "../../src/record/index.ts";
+import type { Comparison, RunRecord } from "../../src/record/index.ts";
 import { oneLine } from "../clean-text.ts";
-import { areFiguresUsable, describeComparison, describeFigure, groupDrift } from "../text/index.ts";
+import {
+  changeText,
+  describeComparison,
+  describeFigure,
+  figureVerdict,
+  groupDrift,
+  mainFigures,
+  valueText,
+} from "../text/index.ts";
 import type { Colors } from "./options.ts";
 import { figures, terminalTable } from "./table.ts";
 import { paintedHeadline } from "./verdict-lines.ts";
@@ -48,7 +56,12 @@ export function renderComparison({ comparison, verdict }: RunRecord, colors: Col
     const run = runId === undefined || startedAt === undefined ? "" : ` (run ${runId}, ${startedAt.slice(0, 10)})`;
     return `  ${oneLine(name, 40)}: ${oneLine(label, 120)}${run}`;
   });
-  const end = [paintedHeadline(verdict, colors), ...sides, ...failingText(comparison), ...mainFigures(comparison)];
+  const end = [
+    paintedHeadline(verdict, colors),
+    ...sides,
+    ...failingText(comparison),
+    ...mainFigures(comparison).map((figure) => `  ${oneLine(figure, 240)}`),
+  ];
   return `${[...lines, ...end].join("\n")}\n`;
 }
 
@@ -59,27 +72,6 @@ function failingText({ checks, a, b }: Comparison): string[] {
   const others = more.length === 0 ? "" : ` and ${more.length} more`;
   const fail = `${formatCount(more.length + 1, "check instance")} ${more.length === 0 ? "fails" : "fail"}`;
   return [`  ${fail} in ${oneLine(b.name)} and did not in ${oneLine(a.name)}: ${oneLine(first.id)}${others}`];
-}
-
-const MAX_FIGURES = 3;
-
-/** The figures that decided, or the first ones: `  E2E p50, chat streaming: 420.0 ms in old, 436.2 ms in new (+3.9 %, not worse)`. */
-function mainFigures(comparison: Comparison): string[] {
-  const order: readonly ComparedMetric["verdict"][] = ["regressed", "improved", "not worse", "inconclusive"];
-  const measured = comparison.metrics.filter(({ a, b }) => a !== null && b !== null);
-  const rank = ({ verdict, unit }: ComparedMetric) => order.indexOf(verdict) * 2 + Number(unit !== "ms");
-  const sorted = [...measured].sort((one, other) => rank(one) - rank(other));
-  const [first, second] = [oneLine(comparison.a.name), oneLine(comparison.b.name)];
-  return sorted.slice(0, MAX_FIGURES).map((metric) => {
-    const { name, a, b, change, unit } = metric;
-    const shown = unit === "share" ? "" : ` ${unit}`;
-    return `  ${oneLine(describeFigure(name), 80)}: ${number(metric, a)}${shown} in ${first}, ${number(metric, b)}${shown} in ${second} (${percent(change)}, ${verdictText(metric, comparison)})`;
-  });
-}
-
-function verdictText({ verdict }: ComparedMetric, comparison: Comparison): string {
-  if (!areFiguresUsable(comparison)) return "not usable";
-  return verdict === "inconclusive" ? "undecided" : verdict;
 }
 
 function table(comparison: Comparison): string {
@@ -95,25 +87,15 @@ function table(comparison: Comparison): string {
     const { name, a, b, change, low, high, margin, pHolm, detectable } = metric;
     return [
       oneLine(describeFigure(name), 60),
-      number(metric, a),
-      number(metric, b),
-      percent(change),
-      verdictText(metric, comparison),
-      low === null || high === null ? "–" : `${percent(low)} … ${percent(high)}`,
+      valueText(metric, a),
+      valueText(metric, b),
+      changeText(change),
+      figureVerdict(metric, comparison),
+      low === null || high === null ? "–" : `${changeText(low)} … ${changeText(high)}`,
       margin === 0 ? "–" : `${(margin * 100).toFixed(1)} %`,
       pHolm === null ? "–" : pHolm.toFixed(3),
       detectable === null ? "–" : `${(detectable * 100).toFixed(1)} %`,
     ];
   });
   return terminalTable(columns, rows);
-}
-
-function number({ unit }: ComparedMetric, value: number | null): string {
-  if (value === null) return "–";
-  return unit === "share" ? `${(value * 100).toFixed(2)} %` : value.toFixed(1);
-}
-
-function percent(value: number | null): string {
-  if (value === null) return "–";
-  return `${value < 0 ? "−" : "+"}${Math.abs(value * 100).toFixed(1)} %`;
 }

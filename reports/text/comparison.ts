@@ -31,7 +31,7 @@ function describeChange({ change, unit }: Pick<ComparedMetric, "change" | "unit"
 }
 
 /** Whether the figures of a comparison say anything: a live one needs a control that does not differ from itself. */
-export function areFiguresUsable({ control }: Pick<Comparison, "control">): boolean {
+function areFiguresUsable({ control }: Pick<Comparison, "control">): boolean {
   return control?.fit !== false;
 }
 
@@ -85,6 +85,40 @@ function changed(verdict: string, [first, ...more]: readonly ComparedMetric[]): 
   if (first === undefined) return [];
   const others = more.length === 0 ? "" : ` and ${formatCount(more.length, "more figure")}`;
   return [`${describeFigure(first.name)} (${describeChange(first)})${others} ${verdict}`];
+}
+
+/** Maximum number of figures next to a verdict. */
+const MAX_FIGURES = 3;
+
+/** The figures that decided, or the first ones: `E2E p50, chat streaming: 420.0 ms in old, 436.2 ms in new (+3.9 %, not worse)`. */
+export function mainFigures(comparison: Comparison): string[] {
+  const order: readonly ComparedMetric["verdict"][] = ["regressed", "improved", "not worse", "inconclusive"];
+  const measured = comparison.metrics.filter(({ a, b }) => a !== null && b !== null);
+  const rank = ({ verdict, unit }: ComparedMetric) => order.indexOf(verdict) * 2 + Number(unit !== "ms");
+  const sorted = [...measured].sort((one, other) => rank(one) - rank(other));
+  return sorted.slice(0, MAX_FIGURES).map((metric) => {
+    const { name, a, b, change, unit } = metric;
+    const shown = unit === "share" ? "" : ` ${unit}`;
+    return `${describeFigure(name)}: ${valueText(metric, a)}${shown} in ${comparison.a.name}, ${valueText(metric, b)}${shown} in ${comparison.b.name} (${changeText(change)}, ${figureVerdict(metric, comparison)})`;
+  });
+}
+
+/** The verdict on one figure, as tables show it. */
+export function figureVerdict({ verdict }: ComparedMetric, comparison: Comparison): string {
+  if (!areFiguresUsable(comparison)) return "not usable";
+  return verdict === "inconclusive" ? "undecided" : verdict;
+}
+
+/** A value in the unit of its figure, without the unit; shares in percent. */
+export function valueText({ unit }: ComparedMetric, value: number | null): string {
+  if (value === null) return "–";
+  return unit === "share" ? `${(value * 100).toFixed(2)} %` : value.toFixed(1);
+}
+
+/** A relative change: `+3.9 %`. */
+export function changeText(value: number | null): string {
+  if (value === null) return "–";
+  return `${value < 0 ? "−" : "+"}${Math.abs(value * 100).toFixed(1)} %`;
 }
 
 /** One difference in the responses, with every kind of response in which it was seen. */

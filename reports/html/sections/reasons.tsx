@@ -1,8 +1,9 @@
-import { lacksFixture, type RunRecord, type Status } from "../../../src/record/index.ts";
+import { type Comparison, lacksFixture, type RunRecord, type Status } from "../../../src/record/index.ts";
 import { weightOf } from "../../causes.ts";
 import { oneLine } from "../../clean-text.ts";
 import { unexplainedProblems } from "../../evidence/problems.ts";
 import { isLoadOnly } from "../../figures/started-loads.ts";
+import { describeComparison, mainFigures } from "../../text/index.ts";
 import type { Anchors } from "../anchors.ts";
 import { decimal, enumerate, plural } from "../format.ts";
 import { Foreign, StatusMark } from "../parts.tsx";
@@ -78,17 +79,23 @@ const WORD_STATUS = { pass: "pass", fail: "fail", inconclusive: "inconclusive", 
 function ofRun({ verdict, checks, comparison }: RunRecord): Reason[] {
   const status = WORD_STATUS[verdict.result];
   const known = new Set(checks.map(({ id }) => id));
-  const compared = comparison?.reasons ?? [];
   const others = verdict.reasons.filter(
     ({ kind, check }) =>
       kind === "waiver" || kind === "run" || (kind === "checks" && (check === undefined || !known.has(check))),
   );
   return [
     ...others.map(({ text }) => ({ status, text: oneLine(text, 300) })),
-    ...(compared.length === 0
-      ? []
-      : [{ status, text: `${plural(compared.length, "finding")} of the comparison`, href: "#changes" }]),
+    ...(comparison === undefined ? [] : ofComparison(status, comparison)),
   ];
+}
+
+/** The conclusion, and the figures of both sides that led to it. */
+function ofComparison(status: Status, comparison: Comparison): Reason[] {
+  // Gates decide about a baseline.
+  if (comparison.kind === "baseline" && comparison.reasons.length === 0) return [];
+  const figures = mainFigures(comparison).map((figure) => oneLine(figure, 240));
+  const text = oneLine(describeComparison(comparison), 400);
+  return [{ status, text, href: "#changes", ...(figures.length > 0 && { because: figures.join("; ") }) }];
 }
 
 function ofGates({ policy }: RunRecord): Reason[] {

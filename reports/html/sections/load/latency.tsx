@@ -2,7 +2,7 @@ import { LATENCY_FIGURES } from "../../../../src/metrics/index.ts";
 import type { LoadClass, LoadRun } from "../../../../src/record/index.ts";
 import { oneLine } from "../../../clean-text.ts";
 import type { ReportSource } from "../../../evidence/source.ts";
-import { kindOf } from "../../../figures/latency-table.ts";
+import { headlinePhase, kindOf } from "../../../figures/latency-table.ts";
 import { quantileText, SHOWN_STATS } from "../../../figures/quantiles.ts";
 import { isLoadOnly, startedLoads } from "../../../figures/started-loads.ts";
 import { TimePanels } from "../../charts/time-panels.tsx";
@@ -93,8 +93,12 @@ function OverTime({ run }: { readonly run: LoadRun }) {
 const COLUMNS = ["ttft", "textTtft", "itl", "eventGap", "perToken", "response", "service", "longestStall"] as const;
 
 function ClassTable({ run, isOpen = false }: { readonly run: LoadRun; readonly isOpen?: boolean }) {
-  const entries = run.phases.flatMap((phase) => phase.classes.map((entry) => ({ phase, entry })));
+  // The phase that represents the run first; a warm-up has too few requests for most quantiles.
+  const main = headlinePhase(run);
+  const phases = [...run.phases].sort((one, other) => Number(other === main) - Number(one === main));
+  const entries = phases.flatMap((phase) => phase.classes.map((entry) => ({ phase, entry })));
   if (entries.length === 0) return null;
+  const columns = COLUMNS.filter((figure) => entries.some(({ entry }) => entry[`${figure}Ms`] !== null));
   return (
     <details class="classes" open={isOpen}>
       <summary>
@@ -107,7 +111,7 @@ function ClassTable({ run, isOpen = false }: { readonly run: LoadRun; readonly i
           "Phase and kind",
           ...numbers("Requests"),
           // The usual names first, ours below.
-          ...COLUMNS.map((figure) => ({
+          ...columns.map((figure) => ({
             value: (
               <span key={figure} class="split">
                 {LATENCY_FIGURES[figure].label}
@@ -123,7 +127,7 @@ function ClassTable({ run, isOpen = false }: { readonly run: LoadRun; readonly i
             <span class="because">{kindAndOutcome(entry)}</span>
           </span>,
           decimal(entry.count),
-          ...COLUMNS.map((figure) => allStats(entry[`${figure}Ms`], entry.count)),
+          ...columns.map((figure) => allStats(entry[`${figure}Ms`], entry.count)),
         ])}
       />
     </details>
