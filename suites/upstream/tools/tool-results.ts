@@ -87,7 +87,7 @@ const toolResults = defineCheck({
     const script = { "*": { tool: FIRST.map(({ name, input }) => ({ name, arguments: input })) } };
     const first = await sendMarked(t, { ...request, fields: { messages: [question], tools } }, script);
     const ids = calledTools(first.response).map(({ id }) => id);
-    if (!first.response.admitted || ids.length !== FIRST.length || !ids.every((id) => typeof id === "string"))
+    if (!first.response.admitted || new Set(ids).size !== FIRST.length || !ids.every((id) => typeof id === "string"))
       return { plain, first, second: null };
     const turns = stepsOf(ids, t.dialect).flatMap((step) => turnsOf(step, t.dialect));
     const messages = [question, ...turns, { role: "user", content: "Which city is warmer?" }];
@@ -97,7 +97,7 @@ const toolResults = defineCheck({
     assumePassed(verdict, plain);
     verdict.assumeGood(first.response, "a request for two tool calls");
     if (second === null)
-      return verdict.inconclusive("the provider's calls did not arrive with ids (upstream.tool-calls)");
+      return verdict.inconclusive("the provider's calls did not arrive with different ids (upstream.tool-calls)");
     const got = receivedBody(second, verdict);
     const lost = firstLost(conversationItems(sentBody(second)), conversationItems(got), isSameDialect(second));
     verdict.must("UPSTREAM-CONVERSATION", lost === undefined, isTrue("every call and result, in order", lost), {

@@ -96,7 +96,6 @@ export const RELAYED_TOOL_MUTATIONS: readonly Mutation[] = [
       detectedBy: { "upstream.tool-calls[chat,streaming,parallel]": "UPSTREAM-REPLY" },
     },
     "provider.tool-calls-share-id": {
-      breaks: [...REPLY, ...CONVERSATION],
       summary: "Parallel calls of one tool have the same id.",
       with: (calls) => calls.map((call) => ({ ...call, id: `call_${call.name}` })),
       detectedBy: { "upstream.tool-calls[messages,streaming,parallel]": "UPSTREAM-REPLY" },
