@@ -31,6 +31,7 @@ const options = {
   keepNames: true,
   // Loaded by few commands, or through paths that a bundle would break.
   external: [
+    "ajv",
     "fastify",
     "undici",
     "autocannon",

@@ -14,12 +14,14 @@ function resultText({ action, startedS, endedS, result, succeeded }: EventExecut
 }
 
 /** What clients noticed of an event, a sentence for each aspect. */
-export function figureTexts({ figures }: LoadEvent): string[] {
+export function figureTexts(event: LoadEvent): string[] {
+  const { figures } = event;
   if (figures === null) return [];
   const { windowS, requests, served, retryable, failed, streams } = figures;
   const { inFlight } = streams;
   return [
     `${formatCount(requests, "request")} in ${formatNumber(windowS, 1)} s: ${formatNumber(served)} served, ${formatNumber(retryable)} denied with Retry-After, ${formatNumber(failed)} failed${kindsText(figures)}`,
+    ...whileItLasted(event, figures),
     ...(inFlight.count === 0
       ? []
       : [
@@ -27,6 +29,29 @@ export function figureTexts({ figures }: LoadEvent): string[] {
         ]),
     recoveryText(figures),
   ];
+}
+
+/**
+ * How requests ended that were due in the whole seconds between the end of an action and its undoing: whether a gateway without its
+ * counters, for example, lets requests through or denies them. Nothing for an event that is over at once.
+ */
+function whileItLasted({ atS, execution, undo }: LoadEvent, { seconds, windowS, observedS }: EventFigures): string[] {
+  if (execution === null || undo === undefined) return [];
+  const from = Math.ceil(execution.endedS - atS);
+  const to = Math.floor(Math.min(undo.startedS - atS, Math.max(windowS, observedS)));
+  const during = seconds.filter(({ second }) => second >= from && second < to);
+  const sum = (name: "due" | "served" | "retryable" | "failed") =>
+    during.reduce((total, second) => total + second[name], 0);
+  const due = sum("due");
+  if (due === 0) return [];
+  const notSent = due - sum("served") - sum("retryable") - sum("failed");
+  const ends = [
+    `${formatNumber(sum("served"))} served`,
+    `${formatNumber(sum("retryable"))} denied with Retry-After`,
+    `${formatNumber(sum("failed"))} failed`,
+    ...(notSent === 0 ? [] : [`${formatNumber(notSent)} not sent`]),
+  ];
+  return [`while it lasted, ${formatCount(due, "request")} in ${to - from} s: ${ends.join(", ")}`];
 }
 
 function kindsText({ kinds }: EventFigures): string {

@@ -15,6 +15,7 @@ import { oneLine } from "../clean-text.ts";
 import { executionText, figureTexts } from "../figures/event-figures.ts";
 import { latencyLines } from "../figures/latency-table.ts";
 import { startedLoads } from "../figures/started-loads.ts";
+import { toolCallsText } from "../figures/tool-call-figures.ts";
 import { amountText, droppedSeries, failedScrapes, slopeText } from "../figures/watched-figures.ts";
 import { describeFacts, describeFinding, describeLoadResult } from "../text/index.ts";
 import type { Colors, TerminalOptions } from "./options.ts";
@@ -73,6 +74,9 @@ function renderRun(run: LoadRun, checks: readonly CheckResult[], colors: Colors)
   for (const check of checks)
     if (check !== thresholds && check !== events) lines.push(...problemsOf(run, check, colors));
   if (retryAfter !== null && retryAfter.tested > 0) lines.push(`  Retry-After: ${waitsText(retryAfter)}`);
+  for (const { name, toolCalls } of run.phases)
+    if (toolCalls !== undefined)
+      lines.push(`  tool calls${run.phases.length > 1 ? ` in ${oneLine(name)}` : ""}: ${toolCallsText(toolCalls)}`);
   for (const { sessions } of run.phases) if (sessions !== undefined) lines.push(...sessionLines(sessions));
   const { scheduleLagMs: lag, loopDelayMs: loop } = generator;
   lines.push(

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../core/index.ts";
-import type { Behaviour } from "./scenario.ts";
+import type { Behaviour, ScriptedToolCall } from "./scenario.ts";
 
 export type Dialect = "chat" | "messages";
 
@@ -14,23 +14,24 @@ export interface ResponseParams {
 
 /** A non-streaming reply. */
 export function replyOf(behaviour: Behaviour, { dialect, model }: ResponseParams): JsonObject {
-  const text = piecesOf(behaviour).join("");
+  const calls = callsOf(behaviour);
+  const text = calls.length === 0 ? textPieces(behaviour).join("") : "";
   const reasoning = reasoningOf(behaviour).join("");
-  const { tool } = behaviour;
   if (dialect === "messages")
     return {
       ...messageHead(model),
       content: [
         ...(reasoning === "" ? [] : [{ ...THINKING, thinking: reasoning }]),
-        tool === undefined ? { type: "text", text } : { ...TOOL_USE, name: tool.name, input: inputOf(behaviour) },
+        ...(calls.length === 0 ? [{ type: "text", text }] : []),
+        ...calls.map((call, index) => ({ ...toolUse(call, index), input: inputOf(call, behaviour) })),
       ],
-      stop_reason: tool === undefined ? "end_turn" : "tool_use",
+      stop_reason: calls.length === 0 ? "end_turn" : "tool_use",
       stop_sequence: null,
       usage: { ...inputTokens(behaviour), output_tokens: outputTokens(behaviour) },
     };
-  const called = tool && { ...CALL, function: { name: tool.name, arguments: text } };
+  const called = calls.map((call, index) => functionCall(call, index, argumentPieces(call, behaviour).join("")));
   const message = {
-    ...(called === undefined ? { content: text } : { content: null, tool_calls: [called] }),
+    ...(calls.length === 0 ? { content: text } : { content: null, tool_calls: called }),
     ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
   };
   return {
@@ -56,18 +57,19 @@ function chatEvents(behaviour: Behaviour, { model, includeUsage }: ResponseParam
   const usage = includeUsage ? { usage: null } : {};
   const chunk = (delta: JsonObject, isPiece: boolean, finish: string | null = null): UpstreamEvent =>
     event({ ...head, choices: [{ index: 0, delta, finish_reason: finish }], ...usage }, isPiece);
-  const { tool } = behaviour;
-  const start = tool && { index: 0, ...CALL, function: { name: tool.name, arguments: "" } };
-  return [
-    chunk({ role: "assistant", content: tool === undefined ? "" : null }, false),
-    ...reasoningOf(behaviour).map((text) => chunk({ reasoning_content: text }, true)),
-    ...(start === undefined ? [] : [chunk({ tool_calls: [start] }, true)]),
-    ...piecesOf(behaviour).map((text) =>
-      chunk(
-        tool === undefined ? { content: text } : { tool_calls: [{ index: 0, function: { arguments: text } }] },
-        true,
-      ),
+  const calls = callsOf(behaviour);
+  const callChunks = (call: ScriptedToolCall, index: number) => [
+    chunk({ tool_calls: [{ index, ...functionCall(call, index, "") }] }, true),
+    ...argumentPieces(call, behaviour).map((text) =>
+      chunk({ tool_calls: [{ index, function: { arguments: text } }] }, true),
     ),
+  ];
+  return [
+    chunk({ role: "assistant", content: calls.length === 0 ? "" : null }, false),
+    ...reasoningOf(behaviour).map((text) => chunk({ reasoning_content: text }, true)),
+    ...(calls.length === 0
+      ? textPieces(behaviour).map((text) => chunk({ content: text }, true))
+      : calls.flatMap(callChunks)),
     chunk({}, false, finishReason(behaviour)),
     ...(includeUsage ? [event({ ...head, choices: [], usage: chatUsage(behaviour) }, false)] : []),
     { text: "data: [DONE]\n\n", isPiece: false },
@@ -75,7 +77,7 @@ function chatEvents(behaviour: Behaviour, { model, includeUsage }: ResponseParam
 }
 
 function messagesEvents(behaviour: Behaviour, { model }: ResponseParams): UpstreamEvent[] {
-  const { tool } = behaviour;
+  const calls = callsOf(behaviour);
   const message = { ...messageHead(model), content: [], stop_reason: null, stop_sequence: null };
   const named = (type: string, fields: JsonObject, isPiece = false) => event({ type, ...fields }, isPiece, type);
   const reasoning = reasoningOf(behaviour);
@@ -85,16 +87,23 @@ function messagesEvents(behaviour: Behaviour, { model }: ResponseParams): Upstre
     named("content_block_stop", { index }),
   ];
   const thought = reasoning.map((thinking) => ({ type: "thinking_delta", thinking }));
-  const start = tool === undefined ? { type: "text", text: "" } : { ...TOOL_USE, name: tool.name, input: {} };
-  const said = piecesOf(behaviour).map((text) =>
-    tool === undefined ? { type: "text_delta", text } : { type: "input_json_delta", partial_json: text },
-  );
+  const first = reasoning.length === 0 ? 0 : 1;
+  const textBlock = () => {
+    const deltas = textPieces(behaviour).map((text) => ({ type: "text_delta", text }));
+    return block(first, { type: "text", text: "" }, deltas);
+  };
+  const callBlock = (call: ScriptedToolCall, index: number) =>
+    block(
+      first + index,
+      { ...toolUse(call, index), input: {} },
+      argumentPieces(call, behaviour).map((text) => ({ type: "input_json_delta", partial_json: text })),
+    );
   return [
     named("message_start", { message: { ...message, usage: { ...inputTokens(behaviour), output_tokens: 0 } } }),
     ...(reasoning.length === 0 ? [] : block(0, THINKING, thought)),
-    ...block(reasoning.length === 0 ? 0 : 1, start, said),
+    ...(calls.length === 0 ? textBlock() : calls.flatMap(callBlock)),
     named("message_delta", {
-      delta: { stop_reason: tool === undefined ? "end_turn" : "tool_use", stop_sequence: null },
+      delta: { stop_reason: calls.length === 0 ? "end_turn" : "tool_use", stop_sequence: null },
       usage: { output_tokens: outputTokens(behaviour) },
     }),
     named("message_stop", {}),
@@ -121,8 +130,6 @@ export function errorBody({ status, type, message }: NonNullable<Behaviour["erro
 }
 
 const THINKING = { type: "thinking", thinking: "", signature: "" } as const;
-const CALL = { id: "call_upstream0", type: "function" } as const;
-const TOOL_USE = { type: "tool_use", id: "toolu_upstream0" } as const;
 /** Creation time of all replies, s: identical replies can be serialised once. */
 const CREATED_S = 1_767_225_600;
 
@@ -131,6 +138,20 @@ const chatHead = (model: string, object: string) => ({ id: "chatcmpl-upstream", 
 const messageHead = (model: string) => ({ id: "msg_upstream", type: "message", role: "assistant", model });
 
 const finishReason = ({ tool }: Behaviour) => (tool === undefined ? "stop" : "tool_calls");
+
+const callsOf = ({ tool }: Behaviour): readonly ScriptedToolCall[] => (tool === undefined ? [] : [tool].flat());
+
+const functionCall = ({ id, name }: ScriptedToolCall, index: number, text: string) => ({
+  id: id ?? `call_upstream${index}`,
+  type: "function",
+  function: { name, arguments: text },
+});
+
+const toolUse = ({ id, name }: ScriptedToolCall, index: number) => ({
+  type: "tool_use",
+  id: id ?? `toolu_upstream${index}`,
+  name,
+});
 
 const outputTokens = (behaviour: Behaviour) => behaviour.usage.output ?? wordsOf(behaviour).length;
 
@@ -162,18 +183,26 @@ const AFTER_REASONING = "done";
 
 const reasoningOf = (behaviour: Behaviour): string[] => (behaviour.reasoning ? wordsOf(behaviour) : []);
 
-const inputOf = (behaviour: Behaviour): JsonObject =>
-  (behaviour.tool?.arguments as JsonObject | undefined) ?? { text: wordsOf(behaviour).join("") };
+const inputOf = (call: ScriptedToolCall, behaviour: Behaviour): JsonObject =>
+  (call.arguments as JsonObject | undefined) ?? { text: wordsOf(behaviour).join("") };
 
-/** The pieces of a reply: numbered words, or equal parts of the scenario's text or of a tool's arguments. */
-function piecesOf(behaviour: Behaviour): string[] {
-  const { pieces, tool, text, reasoning } = behaviour;
-  if (tool !== undefined && tool.arguments === undefined) return argumentsOf(wordsOf(behaviour));
-  const whole =
-    tool === undefined ? (text ?? (reasoning ? AFTER_REASONING : undefined)) : JSON.stringify(tool.arguments);
-  if (whole === undefined) return wordsOf(behaviour);
+/** The pieces of a text reply: numbered words, or equal parts of the scenario's text. */
+function textPieces(behaviour: Behaviour): string[] {
+  const { pieces, text, reasoning } = behaviour;
+  const whole = text ?? (reasoning ? AFTER_REASONING : undefined);
+  return whole === undefined ? wordsOf(behaviour) : equalParts(whole, pieces);
+}
+
+/** The fragments of a tool call's arguments. */
+function argumentPieces(call: ScriptedToolCall, behaviour: Behaviour): string[] {
+  return call.arguments === undefined
+    ? argumentsOf(wordsOf(behaviour))
+    : equalParts(JSON.stringify(call.arguments), behaviour.pieces);
+}
+
+function equalParts(whole: string, parts: number): string[] {
   const characters = [...whole];
-  const each = Math.ceil(characters.length / pieces);
+  const each = Math.ceil(characters.length / parts);
   return Array.from({ length: Math.ceil(characters.length / each) }, (_, index) =>
     characters.slice(index * each, (index + 1) * each).join(""),
   );

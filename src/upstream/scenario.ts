@@ -26,6 +26,13 @@ const breakSchema = z.strictObject({
   at: z.union([z.enum(["before-head", "inside-head", "after-head"]), whole]),
 });
 
+/** Without arguments, the only argument is `text`: the numbered words. Without an id, the reply numbers its calls. */
+const toolCallSchema = z.strictObject({
+  name: z.string().min(1),
+  id: z.string().min(1).optional(),
+  arguments: z.record(z.string(), z.json()).optional(),
+});
+
 const behaviourSchema = z.strictObject({
   /** From the end of the request to the head of the response, ms. */
   latencyMs: ms.default(0),
@@ -42,8 +49,8 @@ const behaviourSchema = z.strictObject({
   usage: z.strictObject({ input: whole.default(12), output: whole.optional(), cached: whole.default(0) }).prefault({}),
   /** The numbered words are reasoning, which precedes the text; the text is then one word. */
   reasoning: z.boolean().default(false),
-  /** The reply calls this tool instead of sending text. Without arguments, its only argument is `text`: the numbered words. */
-  tool: z.strictObject({ name: z.string().min(1), arguments: z.record(z.string(), z.json()).optional() }).optional(),
+  /** The reply calls this tool instead of sending text; a list: these tools, as parallel calls. */
+  tool: z.union([toolCallSchema, z.array(toolCallSchema).min(1).max(100)]).optional(),
   error: errorSchema.optional(),
   break: breakSchema.optional(),
   /** Write size in bytes and the interval between writes; absent: as fast as the socket accepts. */
@@ -93,6 +100,7 @@ export const disturbanceSchema = z
     message: "expected at least one of latencyMs, firstTokenMs, gapMs, error and break",
   });
 
+export type ScriptedToolCall = z.infer<typeof toolCallSchema>;
 export type Disturbance = z.infer<typeof disturbanceSchema>;
 export type Behaviour = z.infer<typeof behaviourSchema>;
 export type MarkedScript = z.infer<typeof scriptSchema>;

@@ -1,8 +1,9 @@
 import type { Check, Response, Session } from "../../src/checks/index.ts";
 import { type Dialect, imagePart, MODES } from "../../src/dialects/index.ts";
 import { aReply, type Verdict } from "../../src/judging/index.ts";
+import { schemaMisfit } from "../shared/judge/schema-misfit.ts";
 import { noise } from "../shared/requests/images.ts";
-import { misfitOf, STRUCTURED_PROMPT, structuredFields } from "../shared/requests/structured-output.ts";
+import { STRUCTURED_PROMPT, STRUCTURED_SCHEMA, structuredFields } from "../shared/requests/structured-output.ts";
 import { AMPLE_TOKENS } from "../shared/requests/texts.ts";
 import { defineCompat } from "./define-compat.ts";
 
@@ -83,7 +84,12 @@ function structured(dialect: Dialect): Check {
         const ended = response.streamed ? response.stream.finishReasons.at(-1) : response.reply.finishReason;
         if (CUT.includes(String(ended))) verdict.inconclusive("the limit on output tokens cut the reply off");
         const expected = "JSON of the schema";
-        verdict.compat("COMPAT-STRUCTURED", misfitOf(response.replyText ?? "") ?? expected, expected, options);
+        verdict.compat(
+          "COMPAT-STRUCTURED",
+          schemaMisfit(response.replyText ?? "", STRUCTURED_SCHEMA) ?? expected,
+          expected,
+          options,
+        );
       }
     },
   });

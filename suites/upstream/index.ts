@@ -7,12 +7,14 @@ import { KEYS } from "./keys.ts";
 import { LONG_EVENTS } from "./long-events.ts";
 import { REPLY } from "./reply.ts";
 import { STREAMS } from "./streams.ts";
+import { TOOLS } from "./tools/index.ts";
 
 /** How a gateway behaves towards its providers, as seen from their side. */
 export const UPSTREAM: readonly Check[] = [
   ...KEYS,
   ...CONVERSATION,
   ...REPLY,
+  ...TOOLS,
   ...LONG_EVENTS,
   ...STREAMS,
   ...FAILURES_OF_PROVIDERS,

@@ -5,7 +5,7 @@ import { isTrue } from "../../src/judging/index.ts";
 import { isCutByUs } from "../shared/judge/cut-by-us.ts";
 import { ONE_TOOL } from "../shared/requests/tools.ts";
 import { assumePassed, type Passed, type ProviderScript, sendMarked, sendPlain, wordsOf } from "./marked.ts";
-import { streamedCall } from "./streamed-call.ts";
+import { calledTools } from "./tools/called.ts";
 
 /** Above the usual limits of line readers: 4, 16 and 64 KiB, 256 KiB and 1 MiB. */
 const LONG_SIZES = [4_200, 17_000, 70_000, 300_000, 2_000_000];
@@ -27,9 +27,9 @@ const CARRIERS: Readonly<Record<string, Carrier>> = {
     script: { tool: { name: "get_weather" } },
     fields: (dialect) => ({ tools: toolsOf(dialect, ONE_TOOL) as JsonObject[] }),
     got: (response) => {
-      const { input, fragments } = streamedCall(response);
-      const text = member(input, "text");
-      return typeof text === "string" ? text : fragments.replace(/^\{\s*"text"\s*:\s*"/, "");
+      const [called] = calledTools(response);
+      const text = member(called?.input, "text");
+      return typeof text === "string" ? text : called?.fragments.replace(/^\{\s*"text"\s*:\s*"/, "");
     },
   },
   reasoning: { script: { reasoning: true }, got: (response) => reasoningIn(response) },

@@ -7,7 +7,7 @@ import { tokenCountsOf } from "../shared/judge/token-counts.ts";
 import { MULTIBYTE_TEXT, SPECIAL_TEXT } from "../shared/requests/texts.ts";
 import { ONE_TOOL } from "../shared/requests/tools.ts";
 import { assumePassed, type ProviderScript, sendMarked, sendPlain } from "./marked.ts";
-import { type Call, streamedCall } from "./streamed-call.ts";
+import { calledTools } from "./tools/called.ts";
 
 const TEXT = `${MULTIBYTE_TEXT}\n${SPECIAL_TEXT}\n  indented\tend  .`;
 const TOOL = {
@@ -54,16 +54,12 @@ function difference(text: string): string {
 }
 
 function judgeTool(response: Response, verdict: Verdict): void {
-  const called = response.streamed ? streamedCall(response) : wholeCall(response);
+  const [called] = calledTools(response);
   const seen = { in: response };
-  verdict.must("UPSTREAM-REPLY", called.name, TOOL.name, { ...seen, because: "name of the tool" });
-  const isSame = isDeepStrictEqual(called.input, TOOL.arguments);
-  const shown = JSON.stringify(called.input) ?? "nothing";
+  verdict.must("UPSTREAM-REPLY", called?.name, TOOL.name, { ...seen, because: "name of the tool" });
+  const isSame = isDeepStrictEqual(called?.input, TOOL.arguments);
+  const shown = JSON.stringify(called?.input) ?? "nothing";
   verdict.must("UPSTREAM-REPLY", isSame, isTrue(`the arguments ${JSON.stringify(TOOL.arguments)}`, shown), seen);
-}
-
-function wholeCall({ reply: { toolCalls } }: Response): Call {
-  return toolCalls[0] ?? { name: undefined, input: undefined };
 }
 
 /** What the provider counts: most of the input was read from its cache. */

@@ -53,6 +53,38 @@ describe("replies", () => {
     expect(whole.content).toMatchObject([{ type: "tool_use", name: "look_up", input: tool.arguments }]);
   });
 
+  test("that call several tools in parallel, each with its own id, index and arguments in pieces", async () => {
+    const tool = [
+      { name: "first", id: "own_1", arguments: { n: 1, deep: { none: null } } },
+      { name: "second", arguments: {} },
+      { name: "first", arguments: { n: 2 } },
+    ];
+    await using upstream = await upstreamOf({ providers: { one: { models: { "*": { tool, pieces: 3 } } } } });
+    const chunks = dataOf(await (await upstream.post("chat/completions", chat("any", { stream: true }))).text())
+      .slice(0, -1)
+      .map((data) => JSON.parse(data));
+    const parts = chunks.flatMap(({ choices }) => choices[0]?.delta.tool_calls ?? []);
+    const joined = tool.map((_tool, at) => parts.filter(({ index }) => index === at));
+    expect(joined.map((own) => own[0].function.name)).toEqual(["first", "second", "first"]);
+    expect(joined.map((own) => JSON.parse(own.map((part) => part.function.arguments).join("")))).toEqual(
+      tool.map((call) => call.arguments),
+    );
+    expect(joined.map((own) => own.length)).toEqual([4, 3, 4]);
+    expect(joined.map((own) => own[0].id)).toEqual(["own_1", "call_upstream1", "call_upstream2"]);
+    const reply = await (await upstream.post("chat/completions", chat("any"))).json();
+    expect(reply).toMatchObject({ choices: [{ finish_reason: "tool_calls", message: { tool_calls: [{}, {}, {}] } }] });
+    const whole = await (await upstream.post("messages", chat("any"))).json();
+    const content = tool.map(({ name, arguments: input }) => ({ type: "tool_use", name, input }));
+    expect(whole).toMatchObject({ stop_reason: "tool_use", content });
+    const events = dataOf(await (await upstream.post("messages", chat("any", { stream: true }))).text());
+    const blocks = events.map((data) => JSON.parse(data)).filter(({ type }) => type === "content_block_start");
+    expect(blocks.map(({ index, content_block: { id } }) => [index, id])).toEqual([
+      [0, "own_1"],
+      [1, "toolu_upstream1"],
+      [2, "toolu_upstream2"],
+    ]);
+  });
+
   test("in pieces of several sizes, as text, as the arguments of a tool and as reasoning", async () => {
     const pieceBytes = [4, 200_000];
     const words = `w0- w1${"-".repeat(199_997)} `;

@@ -4,6 +4,7 @@ export const SLOW_TESTS: readonly string[] = [
   "test/browser/live.test.ts",
   "test/checks/fixtures/roles.test.ts",
   "test/checks/kills.test.ts",
+  "test/checks/relayed-tools.test.ts",
   "test/checks/slow-gateway.test.ts",
   "test/checks/variants.test.ts",
   "test/cli/canary.test.ts",

@@ -7,6 +7,7 @@ import {
   parseJson,
   type ReplyDefect,
   retryAfterWaitMs,
+  StreamedCalls,
 } from "../../dialects/index.ts";
 import { Histogram } from "../../metrics/index.ts";
 import type { Exchange } from "../recorder/index.ts";
@@ -14,6 +15,7 @@ import { CapturedPiece } from "./body/captured-piece.ts";
 import { CollectedBody } from "./body/collected-body.ts";
 import { type DecodedText, decodedText, hasTooManyValues, MAX_CHECKED_BYTES } from "./body/content-coding.ts";
 import { EventScanner } from "./body/event-scanner.ts";
+import { countInBody, countStreamed, type OfferedTools, type ToolCallCounts } from "./body/tool-call-check.ts";
 import { headPattern, headValue } from "./head-fields.ts";
 import type { ResponseListener } from "./response-parser.ts";
 
@@ -46,6 +48,8 @@ export interface PreparedRequest {
   readonly turn?: number | undefined;
   /** Text that an echoing model must repeat in its reply. */
   readonly nonce?: string | undefined;
+  /** The tools in the request; its reply's calls are then counted. */
+  readonly tools?: OfferedTools | undefined;
   /** Its span, if a trace header is sent, and the requested model. */
   readonly trace?: (TraceIds & { readonly model: string }) | undefined;
 }
@@ -121,6 +125,9 @@ export class LoadExchange implements ResponseListener {
   /** Body of a 2xx reply without a scanner. */
   #body: CollectedBody | undefined;
   #replyTokens: number | undefined;
+  #streamedCalls: StreamedCalls | undefined;
+  /** The tool calls of a usable reply to a request with tools. */
+  toolCalls: ToolCallCounts | undefined;
 
   constructor(prepared: PreparedRequest, dueUs: number, maxCapture: number, onStamp?: OnStamp) {
     this.prepared = prepared;
@@ -151,7 +158,9 @@ export class LoadExchange implements ResponseListener {
     this.headUs = this.readUs;
     if (!this.#isServed) return;
     // Coded bodies cannot be scanned as they arrive: they are checked when complete.
-    if (this.prepared.stream && !this.#isCoded) this.scanner = new EventScanner(this.#onStamp !== undefined);
+    if (!this.prepared.stream || this.#isCoded) return;
+    if (this.prepared.tools !== undefined) this.#streamedCalls = new StreamedCalls();
+    this.scanner = new EventScanner(this.#onStamp !== undefined, this.#streamedCalls);
   }
 
   get #coding(): string {
@@ -264,7 +273,11 @@ export class LoadExchange implements ResponseListener {
       this.defect = read.defect;
       this.#replyTokens = read.outputTokens;
       if (read.defect !== undefined && this.pieces.length === 0) this.#captureBody(body.text);
+      if (prepared.tools !== undefined && read.defect === undefined)
+        this.toolCalls = countInBody(body.text, stream, prepared.tools);
     }
+    if (prepared.tools !== undefined && this.#streamedCalls !== undefined && this.defect === undefined)
+      this.toolCalls = countStreamed(this.#streamedCalls, prepared.tools);
   }
 
   /** Keeps a body that was not chosen for capture, because it is the only evidence of a defect. */

@@ -103,6 +103,7 @@ export function phaseRecord(facts: PhaseFacts): JudgedPhase {
   const { total } = tally;
   const { classes, series, steady, heat } = tally.close(startS);
   const goodput = tally.goodput(durationS);
+  const toolCalls = tally.toolCalls(durationS);
   return {
     name: facts.name,
     title: facts.title,
@@ -113,6 +114,7 @@ export function phaseRecord(facts: PhaseFacts): JudgedPhase {
     ...tally.ratesAndShares(durationS),
     steady,
     ...(goodput === undefined ? {} : { goodput }),
+    ...(toolCalls === undefined ? {} : { toolCalls }),
     ...(facts.sessions === undefined ? {} : { sessions: { ...facts.sessions, turns: tally.turns() } }),
     peakInFlight: facts.peakInFlight,
     connections: facts.connections,

@@ -15,6 +15,7 @@ import { type ClassGrowth, ClassTally, type Part, type QuantileEstimate, type St
 import { GoodputTally, type RequestObjective, type StoredGoodput } from "./goodput.ts";
 import { type Counts, type InFlightPeaks, noCounts, SecondSeries, type StoredSeries } from "./second-series.ts";
 import { steadyOf } from "./steady.ts";
+import { type StoredToolCalls, ToolCallTally } from "./tool-call-tally.ts";
 import { type StoredTurn, TurnTallies } from "./turn-tally.ts";
 
 /** What a worker reports: whole histograms, so that quantiles are never averaged. */
@@ -26,6 +27,7 @@ export interface StoredTally {
   readonly counts: StoredCounts<Counted>;
   readonly goodput?: StoredGoodput | undefined;
   readonly turns?: readonly StoredTurn[] | undefined;
+  readonly toolCalls?: StoredToolCalls | undefined;
 }
 
 /** What has been counted since the last read: everything that the live display shows. */
@@ -57,6 +59,7 @@ export class Tally {
   readonly #counts = new CountBlocks<Counted>();
   readonly #goodput: GoodputTally | undefined;
   readonly #turns = new TurnTallies();
+  readonly #toolCalls = new ToolCallTally();
 
   /**
    * @param startUs start of the phase, on the clock of `nowUs`.
@@ -105,7 +108,9 @@ export class Tally {
     this.#count(outcome, endUs);
     if (this.#goodput?.ended(exchange, outcome)) this.#counts.count("good", endUs - this.startUs);
     if (prepared.turn !== undefined) this.#turns.ended(prepared.turn, exchange, outcome);
-    if (outcome === "admitted") this.#series.admitted(exchange);
+    if (outcome !== "admitted") return;
+    this.#series.admitted(exchange);
+    if (exchange.toolCalls !== undefined) this.#toolCalls.add(exchange.toolCalls, endUs - this.startUs);
   }
 
   /** Requests that met all objectives; `undefined` if there are none. */
@@ -120,6 +125,11 @@ export class Tally {
   /** Requests by the turn of their session. */
   turns(): NonNullable<JudgedPhase["sessions"]>["turns"] {
     return this.#turns.close();
+  }
+
+  /** Tool calls by what a client finds when it reads them; `undefined` if no admitted request had tools. */
+  toolCalls(durationS: number): JudgedPhase["toolCalls"] {
+    return this.#toolCalls.close(durationS);
   }
 
   /** Like `ended`, for a request that another engine sent. */
@@ -236,6 +246,7 @@ export class Tally {
       counts: this.#counts.store(),
       goodput: this.#goodput?.store(),
       turns: this.#turns.store(),
+      toolCalls: this.#toolCalls.store(),
     };
   }
 
@@ -258,6 +269,7 @@ export class Tally {
     for (const stored of other.classes) this.#class(stored.dialect, stored.stream, stored.outcome).merge(stored);
     this.#series.merge(other.series, peaks);
     this.#turns.merge(other.turns ?? []);
+    if (other.toolCalls !== undefined) this.#toolCalls.merge(other.toolCalls);
     this.#counts.merge(other.counts);
     if (other.goodput !== undefined) this.#goodput?.merge(other.goodput);
   }

@@ -4,7 +4,7 @@ import type { PreparedRequest, TraceIds } from "../../http/load-client/index.ts"
 import { addressAt, type Key, type Target } from "../../target/index.ts";
 import { type DrawnRequest, drawRequest, type RequestSource } from "../schedule/draw-request.ts";
 import { BLOCK_TOKENS, promptOf, promptOfBytes } from "../workload/prompt-text.ts";
-import { type Content, contentOf } from "../workload/request-content.ts";
+import { type Content, contentOf, OFFERED_TOOLS } from "../workload/request-content.ts";
 import { type SpanSampler, traceparent } from "./request-span.ts";
 
 const USER_AGENT = "gateway-gauntlet";
@@ -93,6 +93,7 @@ export function prepareRequest(target: LoadTarget, spec: LoadRequestSpec): Prepa
     key: key.name,
     capture: spec.capture ?? false,
     usageRequested: dialect === "chat" && stream && spec.includeUsage === true,
+    tools: (spec.toolCalls ?? 0) > 0 ? OFFERED_TOOLS : undefined,
     turn: spec.turn,
     nonce: spec.nonce,
     trace: spec.trace && { ...spec.trace, model: spec.model },

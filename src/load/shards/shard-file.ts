@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
+import { TOOL_CALL_KINDS } from "../../http/load-client/index.ts";
 import { generatorSchema, judgedPhaseSchema, retryAfterSchema, sessionsSchema } from "../../record/index.ts";
 import { OBJECTIVE_FIGURES } from "../measure/goodput.ts";
 import { type Counts, noCounts } from "../measure/second-series.ts";
@@ -74,6 +75,16 @@ const tallySchema = z.strictObject({
         ...{ response: histogram, ttft: histogram },
       }),
     )
+    .optional(),
+  toolCalls: z
+    .strictObject({
+      ...{ replies: count, withCalls: count },
+      counts: z.record(z.enum([...TOOL_CALL_KINDS, "cutOff"]), count),
+      blocks: z.strictObject({
+        widthUs: z.number().positive(),
+        counts: z.partialRecord(z.enum(TOOL_CALL_KINDS), series),
+      }),
+    })
     .optional(),
 });
 

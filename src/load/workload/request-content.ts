@@ -1,5 +1,6 @@
 import { PNG_SIGNATURE, pngOf } from "../../core/index.ts";
 import { type Dialect, imagePart } from "../../dialects/index.ts";
+import type { OfferedTools } from "../../http/load-client/index.ts";
 
 /** Images in a request; `bytes` is the size of each, before base64. */
 export interface Images {
@@ -39,6 +40,9 @@ const TOOL_OF = {
   chat: { type: "function", function: { name: TOOL, description: ABOUT_TOOL, parameters: PARAMETERS } },
   messages: { name: TOOL, description: ABOUT_TOOL, input_schema: PARAMETERS },
 } satisfies Record<Dialect, object>;
+
+/** The tools of a request with tool calls. The check of the arguments is what the tool's schema says. */
+export const OFFERED_TOOLS: OfferedTools = new Map([[TOOL, ({ path }) => typeof path === "string"]]);
 
 interface Message {
   readonly role: string;

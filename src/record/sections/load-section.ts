@@ -71,6 +71,28 @@ const goodputSchema = z.strictObject({
   intervals: z.strictObject({ requestsPerS: interval, share: interval }),
 });
 
+const ofToolCallKinds = <Schema extends z.ZodType>(schema: Schema) =>
+  z.strictObject({ valid: schema, invalidJson: schema, unknownName: schema, schemaMismatch: schema }).nullable();
+
+/** What a client finds when it reads the tool calls of admitted replies to requests with tools. */
+const toolCallsSchema = z.strictObject({
+  /** Admitted replies to requests with tools, and those of them with at least one call. */
+  replies: count,
+  withCalls: count,
+  /** Those of the four kinds; not a call that the output limit cut off. */
+  calls: count,
+  valid: count,
+  invalidJson: count,
+  /** The request had no tool of this name. */
+  unknownName: count,
+  /** The arguments do not match the tool's schema. */
+  schemaMismatch: count,
+  cutOff: count,
+  /** Of the calls, with their 95 % intervals; `null` if there were none. */
+  shares: ofToolCallKinds(z.number()),
+  intervals: ofToolCallKinds(interval),
+});
+
 /** Conversations of several turns. */
 export const sessionsSchema = z.strictObject({
   /** Including the warm-up's. */
@@ -157,6 +179,8 @@ export const loadPhaseSchema = z.strictObject({
     .optional(),
   /** If the workload has objectives. */
   goodput: goodputSchema.optional(),
+  /** If requests of the workload have tools. */
+  toolCalls: toolCallsSchema.optional(),
   /** If the arrivals of the workload are sessions. */
   sessions: sessionsSchema.optional(),
   peakInFlight: count,

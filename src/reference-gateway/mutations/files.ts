@@ -31,6 +31,7 @@ export * from "./protocol/json.ts";
 export * from "./providers/provider-failure.ts";
 export * from "./providers/provider-reply.ts";
 export * from "./providers/provider-request.ts";
+export * from "./providers/relayed-tools.ts";
 export * from "./providers/upstream.ts";
 export * from "./replies/chat.ts";
 export * from "./replies/compat-chat.ts";

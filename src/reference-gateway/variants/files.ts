@@ -11,6 +11,7 @@ export * from "./protocol/json.ts";
 export * from "./protocol/transfer.ts";
 export * from "./providers/latency.ts";
 export * from "./providers/provider.ts";
+export * from "./providers/relayed-tools.ts";
 export * from "./replies/capability.ts";
 export * from "./replies/chat.ts";
 export * from "./replies/messages.ts";

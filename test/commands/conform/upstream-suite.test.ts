@@ -71,7 +71,7 @@ test("without our providers: omitted unless the suite is named, blocked if it is
 test("with our providers the suite is part of every run, and failover has to be declared", async () => {
   await using gateway = await inFront();
   const plan = await gateway.run("conform", "--dry-run");
-  expect(plan.stdout).toMatch(/upstream\D+14\D+107/);
+  expect(plan.stdout).toMatch(/upstream\D+18\D+147/);
   const { code, record } = await gateway.judged("--only", "upstream.caller-key", "--only", "upstream.failover");
   expect([code, statuses(record)]).toEqual([0, ["not-applicable", "pass"]]);
 });

@@ -10,6 +10,7 @@ import {
 } from "../../../../src/record/index.ts";
 import { oneLine } from "../../../clean-text.ts";
 import { kindOf } from "../../../figures/latency-table.ts";
+import { shareText, TOOL_CALL_WORDS } from "../../../figures/tool-call-figures.ts";
 import { describeExpected, describeFacts } from "../../../text/index.ts";
 import type { Anchors } from "../../anchors.ts";
 import { bytes, decimal, ms, percent, plural } from "../../format.ts";
@@ -89,6 +90,35 @@ export function TurnTable({ run }: Pick<Of, "run">) {
     />
   );
 }
+
+/** Tool calls by what a client finds when it reads them, for phases whose requests have tools. */
+export function ToolCallTable({ run }: Pick<Of, "run">) {
+  const phases = run.phases.flatMap(({ name, toolCalls }) => (toolCalls === undefined ? [] : [{ name, toolCalls }]));
+  if (phases.length === 0) return null;
+  return (
+    <DataTable
+      caption={`Tool calls of ${oneLine(run.name, 40)}, each kind with its share and 95 % interval`}
+      head={[
+        "Phase",
+        ...numbers(
+          "Replies",
+          "With calls",
+          "Calls",
+          ...TOOL_CALL_WORDS.map(([, word]) => capitalized(word)),
+          "Cut off",
+        ),
+      ]}
+      rows={phases.map(({ name, toolCalls }) => [
+        oneLine(name, 40),
+        ...[toolCalls.replies, toolCalls.withCalls, toolCalls.calls].map((count) => decimal(count)),
+        ...TOOL_CALL_WORDS.map(([kind]) => `${decimal(toolCalls[kind])} ${shareText(toolCalls, kind)}`.trim()),
+        decimal(toolCalls.cutOff),
+      ])}
+    />
+  );
+}
+
+const capitalized = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
 function share({ sent }: LoadPhase, count: number): string {
   return count === 0 || sent === 0

@@ -22,7 +22,7 @@ import { thin } from "../../thin-series.ts";
 import { causeAnchor } from "../causes.tsx";
 import { Events } from "./events.tsx";
 import { Thresholds } from "./thresholds.tsx";
-import { Denials, LoadFindings, PhaseTable, TurnTable } from "./tier-tables.tsx";
+import { Denials, LoadFindings, PhaseTable, ToolCallTable, TurnTable } from "./tier-tables.tsx";
 import { WatchedSide } from "./watched.tsx";
 
 const SETTLED: readonly Status[] = ["pass", "observed", "not-applicable"];
@@ -85,6 +85,7 @@ function Tier({ record, run, anchors }: RunProps) {
       <Events record={record} run={run} />
       <PhaseTable record={record} run={run} />
       <TurnTable run={run} />
+      <ToolCallTable run={run} />
       <Traffic run={run} />
       <ProcessTable run={run} />
       <WatchedSide run={run} />

@@ -6,6 +6,7 @@ import {
   type ReplyDefect,
   readEvent,
   StreamContent,
+  type StreamedCalls,
 } from "../../../dialects/index.ts";
 
 /** What a scanner has seen so far. */
@@ -46,6 +47,7 @@ export class EventScanner implements StreamFacts {
   unknownFields: readonly string[] = [];
   readonly #content = new StreamContent();
   readonly #stamped: boolean;
+  readonly #calls: StreamedCalls | undefined;
   #tail = "";
   /** What follows the tail, shorter than `FLAT_CHARS`. */
   #recent = "";
@@ -59,8 +61,10 @@ export class EventScanner implements StreamFacts {
   /** The only item of a body without event framing, which therefore is not a stream. */
   #unstreamed: unknown;
 
-  constructor(stamped = false) {
+  /** @param calls gets the events that may be part of a tool call. */
+  constructor(stamped = false, calls?: StreamedCalls) {
     this.#stamped = stamped;
+    this.#calls = calls;
   }
 
   get contentEvents(): number {
@@ -205,6 +209,7 @@ export class EventScanner implements StreamFacts {
 
   #add(data: string, json: unknown, name?: string): void {
     this.events++;
+    this.#calls?.add(json);
     const { text, unknownField } = this.#content.add(data, json, name);
     if (text !== undefined && text !== "") this.textEvents++;
     if (unknownField !== undefined) this.#noteUnknown(unknownField);

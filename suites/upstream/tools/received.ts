@@ -1,0 +1,33 @@
+import { member } from "../../../src/core/index.ts";
+import { parseJson } from "../../../src/dialects/index.ts";
+import type { Verdict } from "../../../src/judging/index.ts";
+import type { Passed } from "../marked.ts";
+
+/**
+ * The body that reached the provider that served the request, or the last one. Without one the check does not apply if the
+ * gateway refused the request, and is inconclusive otherwise.
+ */
+export function receivedBody({ response, upstream }: Passed, verdict: Verdict): unknown {
+  const served = upstream.requests.find(({ status }) => status === 200) ?? upstream.requests.at(-1);
+  if (served === undefined) {
+    if (response.admitted) verdict.inconclusive("the request was served by another provider");
+    return verdict.notApplicable(`the gateway does not take this: ${response.summary}`);
+  }
+  if (Buffer.byteLength(served.body) < served.bodyBytes)
+    verdict.inconclusive(`the provider received ${served.bodyBytes} bytes, and recorded only ${served.body.length}`);
+  return parseJson(served.body);
+}
+
+/** The body as it was sent. */
+export const sentBody = ({ response }: Passed): unknown => parseJson(response.exchange.request.body ?? "");
+
+export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+/** Text of a turn or a tool result: a string, or the joined texts of its parts. */
+export const textOf = (content: unknown): string =>
+  typeof content === "string"
+    ? content
+    : listOf(content)
+        .map((part) => member(part, "text"))
+        .filter((text) => typeof text === "string")
+        .join("");

@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import { figureTexts } from "../../reports/figures/event-figures.ts";
+import type { EventFigures, LoadEvent } from "../../src/record/index.ts";
+
+const ACTION = {
+  action: "run ./stop.sh",
+  succeeded: true,
+  result: "exit code 0",
+  exitCode: 0,
+  output: "",
+  outputBytes: 0,
+};
+const second = (at: number, served: number, retryable = 0, failed = 0) => ({
+  ...{ second: at, due: 4, served, retryable, failed, p50Ms: null, p95Ms: null },
+});
+
+/** An event at 20 s that took 0.4 s, undone after 5.3 s. @param outcome how each request ended while it lasted. */
+function outage(outcome: "served" | "retryable" | "failed" | "dropped", changed: Partial<LoadEvent> = {}): string[] {
+  const during = (at: number) =>
+    second(
+      at,
+      ...(["served", "retryable", "failed"].map((name) => (name === outcome ? 4 : 0)) as [number, number, number]),
+    );
+  const figures: EventFigures = {
+    ...{ windowS: 10, requests: 40, served: 40, retryable: 0, failed: 0, kinds: [] },
+    streams: {
+      ...{ count: 0, interrupted: 0, truncated: 0 },
+      inFlight: { count: 0, finished: 0, interrupted: 0, truncated: 0, other: 0 },
+    },
+    ...{ before: null, recoveredS: null, observedS: 10 },
+    // The store stops within the first second and starts within the sixth: neither belongs to the outage alone.
+    seconds: [second(0, 0, 0, 4), ...[1, 2, 3, 4].map(during), second(5, 0, 0, 4), second(6, 4)],
+  };
+  const execution = { ...ACTION, startedS: 20, endedS: 20.4 };
+  const undo = { ...ACTION, startedS: 25.3, endedS: 25.6 };
+  const texts = figureTexts({ name: "e", atS: 20, durationS: 5, execution, undo, figures, ...changed });
+  return texts.filter((text) => text.startsWith("while it lasted"));
+}
+
+test.each([
+  ["served", "16 served, 0 denied with Retry-After, 0 failed"],
+  ["retryable", "0 served, 16 denied with Retry-After, 0 failed"],
+  ["failed", "0 served, 0 denied with Retry-After, 16 failed"],
+  ["dropped", "0 served, 0 denied with Retry-After, 0 failed, 16 not sent"],
+] as const)("requests that were due while an event lasted: %s", (outcome, ends) => {
+  expect(outage(outcome)).toEqual([`while it lasted, 16 requests in 4 s: ${ends}`]);
+});
+
+test("an event that was not executed, or was undone within the second, did not last", () => {
+  expect(outage("served", { undo: { ...ACTION, startedS: 20.9, endedS: 21 } })).toEqual([]);
+  expect(outage("served", { execution: null })).toEqual([]);
+});
