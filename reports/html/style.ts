@@ -82,7 +82,7 @@ h4 { font-size: .82rem; font-weight: 600; margin: 1rem 0 .3rem; color: var(--sof
 .headline h1 { margin: 0; font-size: clamp(1.5rem, 4vw, 2.1rem); font-weight: 700; letter-spacing: -.015em;
   display: flex; flex-wrap: wrap; column-gap: .6rem; }
 .headline .target { font-weight: 400; color: var(--soft); }
-.headline .lead { margin: .25rem 0 0; font-size: 1.07rem; }
+.headline .lead { margin: .25rem 0 0; font-size: 1.07rem; overflow-wrap: anywhere; }
 .verdict.good .result { color: var(--good); } .verdict.bad .result { color: var(--bad); }
 .verdict.held .result { color: var(--held); }
 .shape { flex: none; width: clamp(44px, 9vw, 64px); height: auto; }

@@ -2,13 +2,13 @@ import { formatCount } from "../../src/core/index.ts";
 import type { Comparison, RunRecord } from "../../src/record/index.ts";
 import { oneLine } from "../clean-text.ts";
 import {
-  changeText,
   describeComparison,
   describeFigure,
+  figureChange,
+  figureValue,
   figureVerdict,
   groupDrift,
   mainFigures,
-  valueText,
 } from "../text/index.ts";
 import type { Colors } from "./options.ts";
 import { figures, terminalTable } from "./table.ts";
@@ -87,11 +87,11 @@ function table(comparison: Comparison): string {
     const { name, a, b, change, low, high, margin, pHolm, detectable } = metric;
     return [
       oneLine(describeFigure(name), 60),
-      valueText(metric, a),
-      valueText(metric, b),
-      changeText(change),
+      figureValue(metric, a),
+      figureValue(metric, b),
+      figureChange(change),
       figureVerdict(metric, comparison),
-      low === null || high === null ? "–" : `${changeText(low)} … ${changeText(high)}`,
+      low === null || high === null ? "–" : `${figureChange(low)} … ${figureChange(high)}`,
       margin === 0 ? "–" : `${(margin * 100).toFixed(1)} %`,
       pHolm === null ? "–" : pHolm.toFixed(3),
       detectable === null ? "–" : `${(detectable * 100).toFixed(1)} %`,

@@ -99,7 +99,7 @@ export function mainFigures(comparison: Comparison): string[] {
   return sorted.slice(0, MAX_FIGURES).map((metric) => {
     const { name, a, b, change, unit } = metric;
     const shown = unit === "share" ? "" : ` ${unit}`;
-    return `${describeFigure(name)}: ${valueText(metric, a)}${shown} in ${comparison.a.name}, ${valueText(metric, b)}${shown} in ${comparison.b.name} (${changeText(change)}, ${figureVerdict(metric, comparison)})`;
+    return `${describeFigure(name)}: ${figureValue(metric, a)}${shown} in ${comparison.a.name}, ${figureValue(metric, b)}${shown} in ${comparison.b.name} (${figureChange(change)}, ${figureVerdict(metric, comparison)})`;
   });
 }
 
@@ -110,13 +110,13 @@ export function figureVerdict({ verdict }: ComparedMetric, comparison: Compariso
 }
 
 /** A value in the unit of its figure, without the unit; shares in percent. */
-export function valueText({ unit }: ComparedMetric, value: number | null): string {
+export function figureValue({ unit }: ComparedMetric, value: number | null): string {
   if (value === null) return "–";
   return unit === "share" ? `${(value * 100).toFixed(2)} %` : value.toFixed(1);
 }
 
 /** A relative change: `+3.9 %`. */
-export function changeText(value: number | null): string {
+export function figureChange(value: number | null): string {
   if (value === null) return "–";
   return `${value < 0 ? "−" : "+"}${Math.abs(value * 100).toFixed(1)} %`;
 }

@@ -1,13 +1,13 @@
 export { adviceFor, type CauseFacts, causeTitle } from "./cause.ts";
 export { describeChanges } from "./changes.ts";
 export {
-  changeText,
   describeComparison,
   describeFigure,
+  figureChange,
+  figureValue,
   figureVerdict,
   groupDrift,
   mainFigures,
-  valueText,
 } from "./comparison.ts";
 export { describeBroken, describeOpen, describePass, describeSilence } from "./conclusion.ts";
 export { describeKinds } from "./event-kinds.ts";
