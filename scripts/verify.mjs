@@ -11,6 +11,10 @@ const VERIFICATIONS = {
   adversary: [script("adversary.ts"), "that no hostile gateway can crash or deceive a run, and that no key leaks"],
   clients: [script("clients.ts"), "the behaviour of two vendors' SDKs"],
   compare: [script("compare.ts"), "comparisons of the reference gateway with itself and with builds that differ"],
+  disturbance: [
+    script("disturbance.ts"),
+    "that the shipped workloads with events pass on two replicas of the reference gateway, and fail with the defect that each is about",
+  ],
   disturbed: [script("disturbed.ts"), "that a busy or stalled machine never makes a conformant gateway fail"],
   gateways: [script("gateways.ts"), "the findings on LiteLLM and Portkey, against examples/*/expected.yaml"],
   intervals: [

@@ -24,6 +24,8 @@ export interface Mutation extends Change {
    * whole scenario or a load run reveals it.
    */
   readonly shownBy?: readonly string[] | "checks";
+  /** A shipped workload whose events reveal it, and the finding that does. Conformance checks need not detect it. */
+  readonly shownByEvents?: { readonly workload: string; readonly finding: string };
 }
 
 type Declaration = Omit<Mutation, "name" | "area">;

@@ -124,7 +124,7 @@ async function startWith(settings: GatewaySettings, options: GatewayOptions, fil
       ...(behaviours.contract && { contract: behaviours.contract }),
     },
     async drain() {
-      await drained(app as unknown as FastifyInstance, unasked, settings.drainMs);
+      await drained(app as unknown as FastifyInstance, unasked, behaviours.current.drainMs(settings.drainMs));
       await cut();
     },
     destroy: cut,

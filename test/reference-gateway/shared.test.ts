@@ -155,3 +155,38 @@ describe("replicas that share their state", () => {
     await expect(startGateway({ shared: path })).rejects.toThrow("was not created by gauntlet gateway --shared");
   });
 });
+
+describe("a shared file that is locked", () => {
+  /** Another program that has the file. */
+  async function locked(path: string) {
+    const { default: Database } = await import("libsql");
+    const other = new Database(path);
+    other.exec("BEGIN EXCLUSIVE");
+    return { release: () => void other.close() };
+  }
+
+  test("requests are denied with Retry-After until it is free; what was in flight ends, and counts once", async () => {
+    await using both = await replicas({ limits: { rpm: 100, inFlight: 2 }, slowMs: 1_500 });
+    const { valid } = both.one.ready.keys;
+    const accounts = () => admin(both.other, "GET", "/accounts/acct_1r1");
+    const inFlight = async () => (await accounts())["inFlight"];
+    const balance = async () => Number((await accounts())["balanceMicroUsd"]);
+    const before = await balance();
+    const held = send(both.one, valid, "slow");
+    await expect.poll(inFlight).toBe(1);
+    const lock = await locked(both.shared);
+    expect(await send(both.one, valid)).toEqual({ status: 503, reason: "store_unavailable", retryAfter: "1" });
+    expect(await held).toMatchObject({ status: 200 });
+    expect(await send(both.other, valid)).toEqual({ status: 503, reason: "store_unavailable", retryAfter: "1" });
+    lock.release();
+    await expect.poll(inFlight).toBe(0);
+    expect(await balance()).toBeLessThan(before);
+    const rows = (await admin(both.other, "GET", "/history")) as unknown as {
+      model?: string;
+      chargeMicroUsd: number;
+    }[];
+    const charged = rows.filter(({ chargeMicroUsd }) => chargeMicroUsd > 0);
+    expect(charged).toMatchObject([{ model: "slow", chargeMicroUsd: before - (await balance()) }]);
+    expect(await send(both.other, valid)).toMatchObject({ status: 200 });
+  }, 20_000);
+});

@@ -1,9 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { once } from "node:events";
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort, startBalancer } from "./balancer.ts";
 import { MAIN } from "./gauntlet.ts";
 
 const KEY = "sk-two-gateways-0123456789abcdef";
@@ -16,13 +15,29 @@ export interface TwoGateways extends AsyncDisposable {
   workload(text: string): string;
 }
 
+export interface TwoGatewaysOptions {
+  /** Requests per minute:requests in flight. */
+  readonly limits?: string;
+  /** Whether they share their state. */
+  readonly shared?: boolean;
+  /** Lines of the target file: `models`, and further actions of `disturb`. */
+  readonly models?: string;
+  readonly disturb?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+const MODELS = "{ chat: echo-fast, messages: echo-fast, stream: echo-stream }";
+
 /**
- * Two reference gateways, each in its own process, behind a balancer on one address that connects to the first one that accepts.
- * `roll.sh` restarts one after the other, each with SIGTERM.
+ * Two reference gateways, each a process of its own, behind a balancer on one address that connects to them in turn, and to the other
+ * one if one does not accept. `roll.sh` restarts one after the other, each with SIGTERM.
  *
  * @param args of both gateways, for example `--drain 0`.
  */
-export async function startTwoGateways(args = "--drain 5000"): Promise<TwoGateways> {
+export async function startTwoGateways(
+  args = "--drain 5000",
+  { limits = "60000:500", shared = false, models = MODELS, disturb = "", environment = {} }: TwoGatewaysOptions = {},
+): Promise<TwoGateways> {
   const folder = mkdtempSync(join(tmpdir(), "gauntlet-two-gateways-"));
   const [portA, portB] = [await freePort(), await freePort()];
   const write = (name: string, text: string) => {
@@ -36,7 +51,7 @@ export async function startTwoGateways(args = "--drain 5000"): Promise<TwoGatewa
     `#!/bin/sh
 name=$1; shift
 case $name in a) port=${portA} ;; b) port=${portB} ;; esac
-"${process.execPath}" "${MAIN}" gateway --port $port --keys keys.json --limits 60000:500 ${args} "$@" > $name.log 2>&1 &
+"${process.execPath}" "${MAIN}" gateway --port $port --keys keys.json --limits ${limits}${shared ? " --shared shared.db" : ""} ${args} "$@" > $name.log 2>&1 &
 echo $! > $name.pid
 until grep -q ready $name.log; do kill -0 $(cat $name.pid) || exit 1; sleep 0.05; done
 `,
@@ -52,20 +67,19 @@ done
 echo "restarted, not shown: ${KEY}"
 `,
   );
-  const balancer = startBalancer([portA, portB]);
-  await once(balancer.server, "listening");
-  const { port } = balancer.server.address() as AddressInfo;
+  const balancer = await startBalancer([portA, portB]);
+  const { port } = balancer;
   write(
     "target.yaml",
     `name: two-gateways
 baseUrl: http://127.0.0.1:${port}/v1
 keys: { valid: env:KEY }
-models: { chat: echo-fast, messages: echo-fast, stream: echo-stream }
+models: ${models}
 disturb:
   roll: ./roll.sh
   kill: { signal: { pidFile: a.pid, name: KILL } }
   start: ./start.sh a
-`,
+${disturb}`,
   );
   for (const name of ["a", "b"]) {
     const { status, stderr } = spawnSync("sh", ["start.sh", name], {
@@ -76,7 +90,7 @@ disturb:
   }
   return {
     folder,
-    environment: { KEY },
+    environment: { KEY, ...environment },
     workload: (text) => write("workload.yaml", text),
     async [Symbol.asyncDispose]() {
       for (const name of ["a", "b"]) {
@@ -90,44 +104,6 @@ disturb:
       }
       balancer.close();
       rmSync(folder, { recursive: true, force: true });
-    },
-  };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
-
-function startBalancer(ports: readonly number[]): { readonly server: Server; close(): void } {
-  const sockets = new Set<Socket>();
-  const server = createServer({ noDelay: true }, (client) => {
-    sockets.add(client);
-    client.on("error", () => undefined).on("close", () => sockets.delete(client));
-    const attempt = ([port, ...others]: readonly number[]): void => {
-      if (port === undefined) return void client.destroy();
-      const gateway = connect({ port, host: "127.0.0.1", noDelay: true });
-      const next = () => attempt(others);
-      gateway.once("error", next).once("connect", () => {
-        gateway.off("error", next);
-        // A gateway that is killed resets its connections, and so does the balancer.
-        gateway.on("error", () => client.resetAndDestroy());
-        client.on("close", () => gateway.destroy());
-        client.pipe(gateway).pipe(client);
-      });
-    };
-    attempt(ports);
-  });
-  server.listen(0, "127.0.0.1");
-  return {
-    server,
-    close() {
-      server.close();
-      for (const socket of sockets) socket.destroy();
     },
   };
 }

@@ -90,8 +90,8 @@ ${kills
 
 ## Mutations that the conformance checks did not detect
 
-They need more traffic than a conformance run sends (\`gauntlet load\` detects them), or are not detected in every run: a busy machine
-hides what shows only in timing.
+They need more traffic than a conformance run sends (\`gauntlet load\` detects them), or something that happens to the gateway during a
+load (\`disturbed.*\`: \`npm run verify disturbance\`), or are not detected in every run: a busy machine hides what shows only in timing.
 
 ${survivors.map((mutation) => `- \`${mutation}\`: ${summaryOf(mutation)}`).join("\n")}
 

@@ -41,6 +41,16 @@ function outcomeOf({ outcome, retryAfter }: EventCount): "served" | "retryable" 
   return retryAfter === "usable" ? "retryable" : "failed";
 }
 
+/** How a client learns that a request failed. */
+function failureOf(count: EventCount): "stated" | "invalid" | "incomplete" | undefined {
+  const { outcome, what } = count;
+  if (outcomeOf(count) !== "failed") return undefined;
+  if (outcome === "invalid") return "invalid";
+  return outcome === "denied" || what === ERROR_IN_STREAM || STATUS.test(what) ? "stated" : "incomplete";
+}
+
+const STATUS = /^\d{3}$/;
+
 /** How a stream ended too early; `undefined`: it was complete, or did not begin. */
 function truncationOf({ stream, outcome, what }: EventCount): "truncated" | "interrupted" | undefined {
   if (!stream || outcome !== "unfinished") return undefined;
@@ -201,10 +211,11 @@ function kindsOf(requests: readonly EventCount[]): EventFigures["kinds"] {
   for (const one of requests) {
     const { stream, count, what, retryAfter } = one;
     const outcome = outcomeOf(one);
+    const failure = failureOf(one);
     const named = outcome === "served" ? "served" : retryAfter === "missing" ? `${what} without Retry-After` : what;
-    const key = `${outcome} ${stream} ${named}`;
+    const key = `${outcome} ${failure} ${stream} ${named}`;
     const known = kinds.get(key);
-    if (known === undefined) kinds.set(key, { what: named, outcome, stream, count });
+    if (known === undefined) kinds.set(key, { what: named, outcome, ...(failure && { failure }), stream, count });
     else known.count += count;
   }
   return [...kinds.values()].sort((a, b) => b.count - a.count);

@@ -10,6 +10,10 @@ export interface EventExpectations {
   readonly failed?: EventBound | undefined;
   /** Requests denied with a retryable status and a usable Retry-After. */
   readonly retryable?: EventBound | undefined;
+  /** 2xx responses that no client can use. */
+  readonly invalidReplies?: EventBound | undefined;
+  /** Requests without a complete response: no connection, a reset, a timeout, a truncated reply or stream. */
+  readonly incompleteResponses?: EventBound | undefined;
   /** Streams that stopped before their final event and without an error event. */
   readonly truncatedStreams?: EventBound | undefined;
   /** Streams that ended with an error event. */

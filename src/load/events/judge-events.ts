@@ -106,7 +106,8 @@ interface Question {
 }
 
 function questionsOf(expect: EventExpectations): Question[] {
-  const { failed, retryable, truncatedStreams, interruptedStreams, recoveredWithinS } = expect;
+  const { failed, retryable, invalidReplies, incompleteResponses } = expect;
+  const { truncatedStreams, interruptedStreams, recoveredWithinS } = expect;
   const bounded = (
     id: string,
     title: string,
@@ -131,6 +132,15 @@ function questionsOf(expect: EventExpectations): Question[] {
       unit: "request",
       kinds: of.kinds.filter(({ outcome }) => outcome === "retryable"),
     })),
+    ...bounded("invalid-replies", "Clients can use the 2xx responses around the event", invalidReplies, (of) =>
+      failuresOf(of, "invalid", "got a 2xx response that no client can use"),
+    ),
+    ...bounded(
+      "incomplete-responses",
+      "Requests around the event get a complete response, even if it is an error",
+      incompleteResponses,
+      (of) => failuresOf(of, "incomplete", "got no complete response"),
+    ),
     ...bounded("truncated-streams", "Streams around the event are not truncated", truncatedStreams, ({ streams }) => ({
       count: streams.truncated,
       of: streams.count,
@@ -161,6 +171,16 @@ function questionsOf(expect: EventExpectations): Question[] {
           },
         ]),
   ];
+}
+
+function failuresOf(
+  { kinds, requests }: EventFigures,
+  failure: EventFigures["kinds"][number]["failure"],
+  what: string,
+): Omit<Counted, "bound"> {
+  const own = kinds.filter((kind) => kind.failure === failure);
+  const count = own.reduce((sum, kind) => sum + kind.count, 0);
+  return { count, of: requests, what, unit: "request", kinds: own };
 }
 
 interface Counted {

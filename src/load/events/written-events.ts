@@ -42,6 +42,11 @@ const eventSchema = z
       z.strictObject({
         failed: optional(bound, 'Requests without a usable reply: "< 0.1 %" of them, or a number.'),
         retryable: optional(bound, "Requests denied with 429, 502, 503, 504 or 529 and a usable Retry-After."),
+        invalidReplies: optional(bound, "2xx responses that no client can use."),
+        incompleteResponses: optional(
+          bound,
+          "Requests without a complete response: no connection, a reset, a timeout, a truncated reply or stream.",
+        ),
         truncatedStreams: optional(bound, "Streams that stop before their final event and without an error event."),
         interruptedStreams: optional(bound, "Streams that end with an error event."),
         recoveredWithinS: optional(
@@ -136,10 +141,13 @@ function actionOf(written: z.infer<typeof actionSchema> | { readonly disturb: st
 
 function expectationsOf(written: WrittenEvent["expect"] = {}): EventExpectations {
   const { failed, retryable, truncatedStreams, interruptedStreams, recoveredWithinS } = written;
+  const { invalidReplies, incompleteResponses } = written;
   const boundOf = (given: string | number | undefined) => (given === undefined ? undefined : parseEventBound(given));
   return {
     failed: boundOf(failed),
     retryable: boundOf(retryable),
+    invalidReplies: boundOf(invalidReplies),
+    incompleteResponses: boundOf(incompleteResponses),
     truncatedStreams: boundOf(truncatedStreams),
     interruptedStreams: boundOf(interruptedStreams),
     recoveredWithinS,

@@ -22,6 +22,8 @@ const requestKind = z.strictObject({
   /** The reason of a denial, the kind of failure, or the defect of an invalid reply; `served` for the others. */
   what: z.string(),
   outcome: z.enum(["served", "retryable", "failed"]),
+  /** Of a failed request: whether a status or an error event says so, a 2xx reply is unusable, or no response was complete. */
+  failure: z.enum(["stated", "invalid", "incomplete"]).optional(),
   stream: z.boolean(),
   count,
 });

@@ -24,6 +24,7 @@ export * from "./limits/replicas.ts";
 export * from "./limits/tier-rate.ts";
 export * from "./limits/token.ts";
 export * from "./load/busy.ts";
+export * from "./load/disturbed.ts";
 export * from "./load/load.ts";
 export * from "./protocol/coding.ts";
 export * from "./protocol/http.ts";

@@ -203,6 +203,9 @@ export interface Behaviour {
   /** What the request costs, whole micro-dollars. */
   charge(call: Call, closing: Closing): number;
 
+  /** Milliseconds that a gateway which stops waits for requests in flight. */
+  drainMs(configuredMs: number): number;
+
   /** Milliseconds until an event of another replica is known to this one; `undefined`: never. */
   propagationDelayMs(event: SharedEvent, replica: number): number | undefined;
 }

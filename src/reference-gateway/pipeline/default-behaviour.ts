@@ -74,5 +74,6 @@ export const DEFAULT_BEHAVIOUR: Behaviour = {
   release: releaseLease,
   charge,
 
+  drainMs: (configuredMs) => configuredMs,
   propagationDelayMs: () => 0,
 };

@@ -10,7 +10,7 @@ import { settleTokens } from "./tokens.ts";
 export function endCall(call: Call, closing: Closing): void {
   const { shared } = call.services;
   if (shared === undefined) end(call, closing);
-  else shared.run(() => end(call, closing));
+  else shared.eventually(() => end(call, closing));
 }
 
 function end(call: Call, closing: Closing): void {

@@ -109,6 +109,12 @@ const REFUSALS = {
     type: { chat: "server_error", messages: "timeout_error" },
     message: "The model provider did not respond in time.",
   },
+  store_unavailable: {
+    status: 503,
+    action: "retry_later",
+    type: { chat: "server_error", messages: "overloaded_error" },
+    message: "The gateway cannot read its counters at the moment.",
+  },
   internal_error: {
     status: 500,
     action: "retry_later",

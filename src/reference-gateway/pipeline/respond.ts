@@ -1,6 +1,7 @@
 import { seededRandom } from "../../core/index.ts";
 import { durationMs, type ReplyPlan } from "../providers/plan.ts";
 import { relay } from "../relay/relay.ts";
+import { StoreUnavailableError } from "../shared/shared-log.ts";
 import type { Call, CheckName } from "./behaviour.ts";
 import { refusal } from "./refusal.ts";
 import type { GatewayResponse, Header } from "./response.ts";
@@ -13,8 +14,18 @@ import { countTokens } from "./tokens.ts";
  */
 export function respond(call: Call): GatewayResponse | Promise<GatewayResponse> {
   const { shared } = call.services;
-  return shared === undefined ? decide(call) : shared.run(() => decide(call));
+  if (shared === undefined) return decide(call);
+  try {
+    return shared.run(() => decide(call));
+  } catch (error) {
+    if (!(error instanceof StoreUnavailableError)) throw error;
+    // Without the counters of all replicas, nobody can tell whether a limit is reached.
+    return call.behaviour.refuse(refusal("store_unavailable", { waitMs: STORE_WAIT_MS }), call);
+  }
 }
+
+/** How long callers are told to wait for the shared state. */
+const STORE_WAIT_MS = 900;
 
 function decide(call: Call): GatewayResponse | Promise<GatewayResponse> {
   const { behaviour, endpoint, arrival } = call;

@@ -13,8 +13,13 @@ export interface LoggedEvents {
 /** "GNTS", in SQLite's application_id header field. */
 const APPLICATION_ID = 0x474e5453;
 
-/** A transaction takes well under a millisecond, so that this is only reached when a replica was stopped in one. */
-const BUSY_MS = 5_000;
+/** How long a transaction waits for another one. One takes well under a millisecond: then the file is locked by something else. */
+const BUSY_MS = 1_000;
+/** The same once the file was unavailable: waiting blocks everything that the replica does. */
+const BUSY_AGAIN_MS = 5;
+
+/** The shared file is locked or cannot be written: nothing was decided. */
+export class StoreUnavailableError extends Error {}
 
 const SCHEMA = `
   PRAGMA application_id = ${APPLICATION_ID};
@@ -30,6 +35,7 @@ export class SharedLog {
   readonly #read: ReturnType<SqliteConnection["prepare"]>;
   readonly #write: ReturnType<SqliteConnection["prepare"]>;
   #seen = 0;
+  #wasUnavailable = false;
 
   private constructor(path: string, db: SqliteConnection) {
     this.path = path;
@@ -69,9 +75,13 @@ export class SharedLog {
     }
   }
 
-  /** Runs `act` while no other replica can read or write, and then appends what it returns. */
+  /**
+   * Runs `act` while no other replica can read or write, and then appends what it returns.
+   *
+   * @throws StoreUnavailableError if the transaction cannot begin.
+   */
   transaction(act: (news: readonly LoggedEvents[]) => readonly SharedEvent[]): void {
-    this.#db.exec("BEGIN IMMEDIATE");
+    this.#begin();
     try {
       const added = act(this.#news());
       if (added.length > 0) this.#seen = Number(this.#write.run([this.replica, JSON.stringify(added)]).lastInsertRowid);
@@ -80,6 +90,23 @@ export class SharedLog {
       if (this.#db.inTransaction) this.#db.exec("ROLLBACK");
       throw error;
     }
+  }
+
+  #begin(): void {
+    try {
+      this.#db.exec("BEGIN IMMEDIATE");
+    } catch (cause) {
+      this.#setUnavailable(true);
+      throw new StoreUnavailableError(`${this.path}: ${messageOf(cause)}`, { cause });
+    }
+    this.#setUnavailable(false);
+  }
+
+  #setUnavailable(isUnavailable: boolean): void {
+    if (this.#wasUnavailable === isUnavailable) return;
+    this.#wasUnavailable = isUnavailable;
+    // Inside a transaction as well: it is a setting of the connection.
+    this.#db.exec(`PRAGMA busy_timeout = ${isUnavailable ? BUSY_AGAIN_MS : BUSY_MS}`);
   }
 
   /** The replicas that have not ended, with their processes. */

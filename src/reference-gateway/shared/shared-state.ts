@@ -4,7 +4,7 @@ import type { GatewayClock } from "../gateway-clock.ts";
 import type { History } from "../history.ts";
 import type { Lease } from "../limiters/concurrency-limiter.ts";
 import type { SharedEvent } from "./shared-event.ts";
-import type { LoggedEvents, SharedLog } from "./shared-log.ts";
+import { type LoggedEvents, type SharedLog, StoreUnavailableError } from "./shared-log.ts";
 
 /** The state that replicas share. */
 export interface SharedParts {
@@ -13,7 +13,10 @@ export interface SharedParts {
   readonly clock: GatewayClock;
 }
 
-/** How often a replica looks for replicas that were killed, ms: their requests in flight must not count forever. */
+/**
+ * How often a replica looks for replicas that were killed, ms: their requests in flight must not count forever. What it could not
+ * write is tried again as often.
+ */
 const WATCH_MS = 200;
 
 /** Milliseconds until an event of another replica is known to this one; `undefined`: never. */
@@ -47,8 +50,10 @@ export class SharedState {
   /** Events that a mutation or a variant applies late. */
   #late: { readonly from: number; readonly event: SharedEvent; readonly atUs: number }[] = [];
   #added: SharedEvent[] | undefined;
+  /** What has to be done as soon as the file is available again. */
+  #postponed: (() => void)[] = [];
   #ready: Readonly<Record<string, string>> | undefined;
-  readonly #watch: NodeJS.Timeout;
+  #watch: NodeJS.Timeout | undefined;
   #isStarted = false;
   #isClosed = false;
 
@@ -58,12 +63,12 @@ export class SharedState {
     this.#parts = parts;
     this.#propagationDelayMs = propagationDelayMs;
     this.#offsetUs = machineOffsetUs(parts.clock);
-    this.#watch = setInterval(() => this.#removeKilled(), WATCH_MS).unref();
   }
 
   /** Call when the state of the other replicas has been taken over. */
   started(): void {
     this.#isStarted = true;
+    this.#watch = setInterval(() => this.#whenAvailable(() => this.#catchUp()), WATCH_MS).unref();
   }
 
   /** Ids of the ready-made keys, once some replica has made them. */
@@ -76,7 +81,11 @@ export class SharedState {
     return [...this.#others.values()].reduce((sum, { leases }) => sum + leases.size, 0);
   }
 
-  /** Decides something with the state of all replicas; what it adds becomes known to all. May be nested. */
+  /**
+   * Decides something with the state of all replicas; what it adds becomes known to all. May be nested.
+   *
+   * @throws StoreUnavailableError if the file is locked or cannot be written; then nothing was decided.
+   */
   run<T>(decide: () => T): T {
     if (this.#added !== undefined || this.#isClosed) return decide();
     let decided: { readonly value: T } | undefined;
@@ -85,6 +94,7 @@ export class SharedState {
       const added: SharedEvent[] = [];
       this.#added = added;
       try {
+        for (const act of this.#postponed.splice(0)) act();
         decided = { value: decide() };
       } finally {
         this.#added = undefined;
@@ -93,6 +103,16 @@ export class SharedState {
     });
     if (decided === undefined) throw new Error("a transaction ended without a decision");
     return decided.value;
+  }
+
+  /** Does something now or, if the file is unavailable, as soon as it is available again, in the order of the calls. */
+  eventually(act: () => void): void {
+    try {
+      this.run(act);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError)) throw error;
+      this.#postponed.push(act);
+    }
   }
 
   /** Adds an event that this replica has already applied. Times are those of our clock. */
@@ -119,10 +139,26 @@ export class SharedState {
   close(): void {
     if (this.#isClosed) return;
     clearInterval(this.#watch);
-    this.add({ kind: "gone", replica: this.replica });
-    this.#log.remove(this.replica);
+    // Without the file, the others notice that the process has ended.
+    this.#whenAvailable(() => {
+      this.add({ kind: "gone", replica: this.replica });
+      this.#log.remove(this.replica);
+    });
     this.#isClosed = true;
     this.#log.close();
+  }
+
+  #whenAvailable(act: () => void): void {
+    try {
+      act();
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError)) throw error;
+    }
+  }
+
+  #catchUp(): void {
+    if (this.#postponed.length > 0) this.run(() => undefined);
+    this.#removeKilled();
   }
 
   /** A replica that was killed cannot say so. */
@@ -130,6 +166,7 @@ export class SharedState {
     if (this.#added !== undefined) return;
     for (const { replica, pid } of this.#log.replicas()) {
       if (replica === this.replica || isRunning(pid)) continue;
+      if (this.#propagationDelayMs({ kind: "gone", replica }, this.replica) === undefined) continue;
       this.run(() => {
         if (!this.#log.remove(replica)) return;
         this.#release(replica);

@@ -76,6 +76,30 @@ test("nothing happens: everything is met", () => {
 });
 
 test.each([
+  ["500 without Retry-After", { outcome: "failed", what: "500", status: 500 }, "met", "met"],
+  ["an error event in a stream", { outcome: "unfinished", what: "error in the stream" }, "met", "met"],
+  ["401", { outcome: "denied", what: "invalid_api_key", status: 401 }, "met", "met"],
+  ["a page with status 200", { outcome: "invalid", what: "HTML page" }, "broken", "met"],
+  ["a reset", { outcome: "failed", what: "reset", status: 0 }, "met", "broken"],
+  ["no response in time", { outcome: "failed", what: "deadline", status: 0 }, "met", "broken"],
+  ["a truncated stream", { outcome: "unfinished", what: "cut stream", stream: true }, "met", "broken"],
+] as const)("who says that all may fail during an outage still notices %s", (_, change, invalid, incomplete) => {
+  const { outcomes } = judged(
+    steady(30, (dueS) => (dueS >= 6 && dueS < 8 ? change : {})),
+    {
+      failed: "<= 100 %",
+      invalidReplies: 0,
+      incompleteResponses: 0,
+    },
+  );
+  expect(outcomes).toMatchObject({
+    failed: "met",
+    "invalid-replies": invalid,
+    "incomplete-responses": incomplete,
+  });
+});
+
+test.each([
   ["no connection", { outcome: "failed", what: "unreachable", status: 0 }, "failed"],
   ["a reply that is invalid", { outcome: "invalid", what: "HTML page" }, "failed"],
   ["503 without Retry-After", { outcome: "failed", what: "503", status: 503 }, "failed"],
