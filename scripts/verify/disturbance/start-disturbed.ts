@@ -57,7 +57,7 @@ export async function startDisturbed(scenario: string, mutation: string | undefi
       models: "{ chat: m, messages: m, stream: m }",
       environment: { UPSTREAM_TOKEN: TOKEN },
       disturb: `  failUpstream: ${http("PUT", ", body: { error: { status: 503 } }")}
-  slowUpstream: ${http("PUT", ", body: { latencyMs: 6000 }")}
+  slowUpstream: ${http("PUT", ", body: { latencyMs: 9000 }")}
   restoreUpstream: ${http("DELETE")}
 `,
     });

@@ -2,7 +2,14 @@ import type { Action } from "../../target/index.ts";
 import type { EventBound } from "./event-bound.ts";
 
 /** What an event does: an action, or the name of one in the target file. */
-export type EventAction = Action | { readonly kind: "named"; readonly name: string };
+export type EventAction =
+  | Action
+  | {
+      readonly kind: "named";
+      readonly name: string;
+      /** At least this much time, whatever the target file says, ms. */
+      readonly timeoutMs?: number | undefined;
+    };
 
 /** What clients may notice of an event. */
 export interface EventExpectations {

@@ -19,7 +19,7 @@ export function permittedEvents(events: readonly WorkloadEvent[], target: EventT
     return undefined;
   };
   const resolved = (action: EventAction, event: string): Action | undefined => {
-    const known = action.kind === "named" ? target.disturb[action.name] : action;
+    const known = action.kind === "named" ? named(action, target) : action;
     if (known === undefined && action.kind === "named")
       return problem(
         `disturb.${action.name}`,
@@ -46,6 +46,12 @@ export function permittedEvents(events: readonly WorkloadEvent[], target: EventT
   });
   if (problems.length > 0) throw new ConfigError(problems);
   return all;
+}
+
+/** The action that a target file has under a name; a workload may give it more time. */
+function named({ name, timeoutMs = 0 }: EventAction & { readonly kind: "named" }, { disturb }: EventTarget) {
+  const known = disturb[name];
+  return known && { ...known, timeoutMs: Math.max(known.timeoutMs, timeoutMs) };
 }
 
 /** The action, once the names of the target file are resolved. */

@@ -123,7 +123,7 @@ export function resolveEvents(written: readonly WrittenEvent[], file: string): W
       return {
         name: event.name,
         atS: secondsOf(at),
-        action: actionOf(disturb === undefined ? { run, signal, http, timeoutS } : { disturb }, file),
+        action: actionOf(disturb === undefined ? { run, signal, http, timeoutS } : { disturb, timeoutS }, file),
         after: after === undefined ? undefined : actionOf(after, file),
         durationS,
         windowS,
@@ -133,10 +133,13 @@ export function resolveEvents(written: readonly WrittenEvent[], file: string): W
     .sort((a, b) => a.atS - b.atS);
 }
 
-function actionOf(written: z.infer<typeof actionSchema> | { readonly disturb: string }, file: string): EventAction {
-  return typeof written === "object" && "disturb" in written
-    ? { kind: "named", name: written.disturb }
-    : resolveAction(written, file);
+function actionOf(
+  written: z.infer<typeof actionSchema> | { readonly disturb: string; readonly timeoutS?: number | undefined },
+  file: string,
+): EventAction {
+  if (typeof written !== "object" || !("disturb" in written)) return resolveAction(written, file);
+  const { disturb: name, timeoutS } = written;
+  return { kind: "named", name, ...(timeoutS !== undefined && { timeoutMs: timeoutS * 1_000 }) };
 }
 
 function expectationsOf(written: WrittenEvent["expect"] = {}): EventExpectations {

@@ -120,3 +120,18 @@ test("an action that the target file lacks is named, and so is a request to anot
   const token = 'disturb: { restart: { http: { url: "http://127.0.0.1:1/x", token: env:NOT_SET_HERE } } }';
   expect(() => permittedEvents(named, target(token))).toThrow(/environment variable NOT_SET_HERE is not set/);
 });
+
+test.each([
+  ["60 s are the default", "./restart.sh", 60_000, 120_000],
+  ["the target file allows more", "{ run: ./restart.sh, timeoutS: 300 }", 300_000, 300_000],
+])("a workload gives a named action the time that it needs: %s", (_, restart, withoutMs, withMs) => {
+  using folder = temporaryFolder();
+  const path = join(folder.path, "w.yaml");
+  const timeoutOf = (rest: string) => {
+    writeFileSync(path, written(`  - { name: a, at: 5s, disturb: restart${rest} }`));
+    const [event] = permittedEvents(loadWorkload(path).events ?? [], target(`disturb: { restart: ${restart} }`));
+    return event?.action.timeoutMs;
+  };
+  expect(timeoutOf("")).toBe(withoutMs);
+  expect(timeoutOf(", timeoutS: 120")).toBe(withMs);
+});
