@@ -168,6 +168,10 @@ export function eventFigures(
   const windowS = Math.min(time.windowS ?? Math.min(MAX_OPEN_WINDOW_S, openS), last + 1);
   const inWindow = counted.seconds.flatMap(([second, { counts }]) => (second >= 0 && second < windowS ? counts : []));
   const requests = [...counted.inFlight, ...inWindow];
+  const longestUs = counted.seconds.reduce(
+    (longest, [second, one]) => (second >= 0 && second < windowS ? Math.max(longest, one.longestUs) : longest),
+    0,
+  );
   const streams = requests.filter(({ stream }) => stream);
   const inFlight = counted.inFlight.filter(({ stream }) => stream);
   const isTruncated = (how: ReturnType<typeof truncationOf>) => (count: EventCount) => truncationOf(count) === how;
@@ -179,6 +183,7 @@ export function eventFigures(
     retryable: sumOf(requests, (count) => outcomeOf(count) === "retryable"),
     failed: sumOf(requests, (count) => outcomeOf(count) === "failed"),
     kinds: kindsOf(requests),
+    longestMs: longestUs / 1_000,
     streams: {
       count: sumOf(streams),
       interrupted: sumOf(streams, isTruncated("interrupted")),

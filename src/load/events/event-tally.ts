@@ -27,6 +27,8 @@ export interface EventSecond {
   readonly counts: EventCount[];
   /** Response times of admitted requests, µs: each, or every n-th if there are many. */
   readonly timesUs: number[];
+  /** The longest response time of all requests, whatever their outcome, µs. */
+  longestUs: number;
 }
 
 /** What was counted around an event. Each request is counted once. */
@@ -74,6 +76,7 @@ export class EventTally {
     }
     const second = this.#secondOf(dueUs);
     if (second === undefined) return;
+    second.longestUs = Math.max(second.longestUs, endUs - dueUs);
     add(second.counts, ended);
     if (outcome === "admitted") this.#addTime(second, endUs - dueUs);
   }
@@ -88,7 +91,7 @@ export class EventTally {
     if (seconds === undefined || second < -MAX_BEFORE_S || second >= MAX_AFTER_S) return undefined;
     const known = seconds.get(second);
     if (known !== undefined) return known;
-    const made = { dropped: 0, counts: [], timesUs: [] };
+    const made = { dropped: 0, counts: [], timesUs: [], longestUs: 0 };
     seconds.set(second, made);
     return made;
   }
@@ -115,8 +118,9 @@ export class EventTally {
       const own = this.#events[index];
       if (own === undefined) continue;
       for (const count of inFlight) add(own.inFlight, count);
-      for (const [at, { dropped, counts, timesUs }] of seconds) {
-        const second = own.seconds.get(at) ?? { dropped: 0, counts: [], timesUs: [] };
+      for (const [at, { dropped, counts, timesUs, longestUs }] of seconds) {
+        const second = own.seconds.get(at) ?? { dropped: 0, counts: [], timesUs: [], longestUs: 0 };
+        second.longestUs = Math.max(second.longestUs, longestUs);
         own.seconds.set(at, second);
         second.dropped += dropped;
         for (const count of counts) add(second.counts, count);

@@ -25,6 +25,8 @@ export interface EventExpectations {
   readonly truncatedStreams?: EventBound | undefined;
   /** Streams that ended with an error event. */
   readonly interruptedStreams?: EventBound | undefined;
+  /** Time by which the longest response time in the window may exceed the p95 before, s. */
+  readonly addedDelayS?: number | undefined;
   /** Time until outcomes and latency have recovered, s: from the start of the event, or of its undo if it has a duration. */
   readonly recoveredWithinS?: number | undefined;
 }

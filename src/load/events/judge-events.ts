@@ -107,7 +107,7 @@ interface Question {
 
 function questionsOf(expect: EventExpectations): Question[] {
   const { failed, retryable, invalidReplies, incompleteResponses } = expect;
-  const { truncatedStreams, interruptedStreams, recoveredWithinS } = expect;
+  const { truncatedStreams, interruptedStreams, addedDelayS, recoveredWithinS } = expect;
   const bounded = (
     id: string,
     title: string,
@@ -160,6 +160,15 @@ function questionsOf(expect: EventExpectations): Question[] {
         kinds: [],
       }),
     ),
+    ...(addedDelayS === undefined
+      ? []
+      : [
+          {
+            id: "added-delay",
+            title: "Requests around the event do not wait much longer than before",
+            judge: (named: Named, figures: EventFigures) => judgeDelay(named, figures, addedDelayS),
+          },
+        ]),
     ...(recoveredWithinS === undefined
       ? []
       : [
@@ -234,6 +243,20 @@ function decide({ bound, count, of, unit }: Pick<Counted, "bound" | "count" | "o
 function percent(share: number): string {
   const value = share * 100;
   return `${value === 0 || value >= 1 ? value.toFixed(1) : value.toPrecision(2)} %`;
+}
+
+function judgeDelay(named: Named, { before, longestMs, requests }: EventFigures, addedDelayS: number): Finding {
+  const facts = { ...named, requirements: [], expected: `within ${addedDelayS} s`, basis: "timing" as const };
+  if (before === null || before.p95Ms === null || requests === 0)
+    return finding({ ...facts, undecided: "there are no response times to compare" });
+  const addedS = Math.max(0, (longestMs - before.p95Ms) / 1_000);
+  const beforeS = (before.p95Ms / 1_000).toFixed(1);
+  return finding({
+    ...facts,
+    met: addedS <= addedDelayS,
+    observed: `the longest request took ${(longestMs / 1_000).toFixed(1)} s (before: p95 ${beforeS} s)`,
+    magnitude: addedS / addedDelayS,
+  });
 }
 
 function judgeRecovery(named: Named, figures: EventFigures, event: LoadEvent, withinS: number): Finding {

@@ -49,6 +49,10 @@ const eventSchema = z
         ),
         truncatedStreams: optional(bound, "Streams that stop before their final event and without an error event."),
         interruptedStreams: optional(bound, "Streams that end with an error event."),
+        addedDelayS: optional(
+          z.number().positive(),
+          "Seconds by which the longest response time in the window may exceed the p95 before the first event.",
+        ),
         recoveredWithinS: optional(
           z.number().positive(),
           "Seconds until outcomes and latency have recovered, from the start of the event, or of `after` if durationS is set.",
@@ -144,7 +148,7 @@ function actionOf(
 
 function expectationsOf(written: WrittenEvent["expect"] = {}): EventExpectations {
   const { failed, retryable, truncatedStreams, interruptedStreams, recoveredWithinS } = written;
-  const { invalidReplies, incompleteResponses } = written;
+  const { invalidReplies, incompleteResponses, addedDelayS } = written;
   const boundOf = (given: string | number | undefined) => (given === undefined ? undefined : parseEventBound(given));
   return {
     failed: boundOf(failed),
@@ -153,6 +157,7 @@ function expectationsOf(written: WrittenEvent["expect"] = {}): EventExpectations
     incompleteResponses: boundOf(incompleteResponses),
     truncatedStreams: boundOf(truncatedStreams),
     interruptedStreams: boundOf(interruptedStreams),
+    addedDelayS,
     recoveredWithinS,
   };
 }

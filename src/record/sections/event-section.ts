@@ -41,6 +41,8 @@ const eventFiguresSchema = z.strictObject({
   retryable: count,
   failed: count,
   kinds: z.array(requestKind),
+  /** The longest response time of the requests that were due in the window, whatever their outcome, ms. */
+  longestMs: z.number(),
   /** Streams of the window. */
   streams: z.strictObject({
     count,

@@ -53,9 +53,10 @@ const EXECUTION = {
 function judged(requests: readonly Sent[], expect: Record<string, string | number>, windowS?: number) {
   const figures = eventFigures(counted(requests), [{ atS: 5, windowS, endedS: 1 }], { index: 0, isClosed: false });
   const event: LoadEvent = { name: "e", atS: 5, execution: EXECUTION, figures };
-  const { recoveredWithinS, ...bounds } = expect;
+  const { recoveredWithinS, addedDelayS, ...bounds } = expect;
   const findings = judgeEvent(event, {
     ...Object.fromEntries(Object.entries(bounds).map(([name, text]) => [name, parseEventBound(text)])),
+    ...(addedDelayS === undefined ? {} : { addedDelayS: Number(addedDelayS) }),
     ...(recoveredWithinS === undefined ? {} : { recoveredWithinS: Number(recoveredWithinS) }),
   });
   return {
@@ -73,6 +74,26 @@ test("nothing happens: everything is met", () => {
   const { outcomes, figures } = judged(streams(steady(30)), EXPECT);
   expect(outcomes).toMatchObject(ALL_MET);
   expect(figures).toMatchObject({ requests: 100, served: 100, recoveredS: 0, windowS: 10, before: { seconds: 5 } });
+});
+
+test.each([
+  ["are served after the outage", { tookMs: 9_000 }, "broken"],
+  [
+    "are denied after it",
+    { tookMs: 9_000, outcome: "failed", what: "503", status: 503, retryAfterMs: 1_000 },
+    "broken",
+  ],
+  ["are a little slower", { tookMs: 900 }, "met"],
+] as const)("requests that wait for an outage to end and then %s", (_, change, addedDelay) => {
+  const { outcomes } = judged(
+    steady(40, (dueS) => (dueS >= 6 && dueS < 8 ? change : {})),
+    {
+      failed: 0,
+      retryable: "<= 100 %",
+      addedDelayS: 5,
+    },
+  );
+  expect(outcomes).toMatchObject({ failed: "met", "added-delay": addedDelay });
 });
 
 test.each([
