@@ -22,14 +22,32 @@ import yargs from "yargs";
 import type { CheckResult, RunRecord } from "../../src/record/index.ts";
 import { type Finished, MAIN, startGauntlet } from "../../test/support/gauntlet.ts";
 import { recordProblems } from "../../test/support/record-schema.ts";
+import { disturbancePage } from "./gateways/disturbance-page.ts";
 import { type Compared, compareWith, readExpected } from "./gateways/expected.ts";
-import type { Gateway, Place } from "./gateways/gateway.ts";
+import type { Gateway, GatewayRun, Place } from "./gateways/gateway.ts";
+import { hardcap, hardcapPosthoc } from "./gateways/hardcap.ts";
+import { inferrail } from "./gateways/inferrail.ts";
 import { litellm, litellmWithoutDatabase } from "./gateways/litellm.ts";
+import { litellmReplicas } from "./gateways/litellm-replicas.ts";
 import { portkey } from "./gateways/portkey.ts";
 import { freePort, run } from "./gateways/program.ts";
 import { startProvider } from "./gateways/provider.ts";
 
-const GATEWAYS: readonly Gateway[] = [portkey, litellmWithoutDatabase, litellm];
+const GATEWAYS: readonly Gateway[] = [
+  portkey,
+  litellmWithoutDatabase,
+  litellm,
+  hardcap,
+  hardcapPosthoc,
+  inferrail,
+  litellmReplicas,
+];
+/** Those that are tried without names on the command line. */
+const USUAL = GATEWAYS.filter(({ onlyByName }) => onlyByName !== true);
+const ALL_CHECKS: readonly GatewayRun[] = [{ name: "conform", command: ["conform", "--target", "gauntlet.yaml"] }];
+
+/** Exit code of a run that could not judge everything, and of a verification without a result. */
+const NO_VERDICT = 4;
 
 /** Port that the examples expect the provider on; in parallel runs every gateway has its own provider, on any port. */
 const PROVIDER_PORT = 9100;
@@ -64,7 +82,9 @@ const folder = args.folder ?? mkdtempSync(join(tmpdir(), "gauntlet-verify-gatewa
 mkdirSync(join(folder, "runs"), { recursive: true });
 
 interface Tried extends Compared {
-  readonly name: string;
+  readonly gateway: Gateway;
+  /** Results by the name of the run. */
+  readonly checks: ReadonlyMap<string, readonly CheckResult[]>;
 }
 
 const tried: Tried[] = [];
@@ -73,7 +93,7 @@ const omitted: string[] = [];
 /** Gateways whose process exited in the middle of a run, once for each time. */
 const endedThemselves: string[] = [];
 
-const chosen = GATEWAYS.filter(({ name }) => names.length === 0 || names.includes(name));
+const chosen = names.length === 0 ? USUAL : GATEWAYS.filter(({ name }) => names.includes(name));
 const installed = chosen.filter(wasInstalled);
 await Promise.all(
   Array.from({ length: args.atOnce }, async () => {
@@ -81,7 +101,14 @@ await Promise.all(
   }),
 );
 
-if (args.write) writeReports(tried.map(({ name }) => name));
+const disturbed = tried.filter(({ gateway }) => gateway.runs !== undefined);
+const page =
+  disturbed.length === 0
+    ? undefined
+    : disturbancePage(disturbed.map(({ gateway, checks }) => ({ name: gateway.name, title: gateway.title, checks })));
+if (page !== undefined) console.log(page);
+if (args.write) writeReports(tried.map(({ gateway }) => gateway.name));
+if (args.write && page !== undefined) writeFileSync(join(REPORTS, "disturbances.md"), page);
 if (args.folder === undefined) rmSync(folder, { recursive: true, force: true });
 const sum = (field: "failures" | "warnings") => tried.reduce((all, one) => all + one[field], 0);
 const leftOpen = tried.reduce((all, one) => all + one.leftOpen.length, 0);
@@ -94,8 +121,6 @@ const parts = [
   ...(problems.length === 0 ? [] : [`${problems.length} not as expected`]),
 ];
 console.log(`verify gateways: ${parts.join(", ")}, in ${minutes(startedMs)} min`);
-/** Exit code of an inconclusive verification. */
-const NO_VERDICT = 4;
 process.exitCode = problems.length > 0 ? 1 : tried.length === 0 ? NO_VERDICT : 0;
 
 function minutes(sinceMs: number): string {
@@ -131,7 +156,7 @@ async function verify(gateway: Gateway): Promise<void> {
       omitted.push(name);
       return;
     }
-    tried.push({ name, ...compared });
+    tried.push({ gateway, ...compared });
     for (const one of compared.problems) problem(name, one);
     for (const one of compared.leftOpen) console.log(`${name}: left open, as this machine may have caused it: ${one}`);
   } catch (error) {
@@ -145,48 +170,67 @@ function problem(name: string, what: unknown): void {
 }
 
 /** Runs one gateway from its start to the results; `undefined` if its process exited in the middle. */
-async function tryGateway(gateway: Gateway): Promise<Compared | undefined> {
+async function tryGateway(gateway: Gateway): Promise<Omit<Tried, "gateway"> | undefined> {
   const { name } = gateway;
   const beganMs = Date.now();
   const work = join(folder, "runs", name);
   rmSync(work, { recursive: true, force: true });
-  const [example, out, logs] = [join(work, "example"), join(work, "run"), join(work, "logs")];
-  const [port, providerPort] = [await freePort(gateway.port), await freePort(args.atOnce === 1 ? PROVIDER_PORT : 0)];
-  copyExample(name, example, { [gateway.port]: port, [PROVIDER_PORT]: providerPort });
+  const [example, logs] = [join(work, "example"), join(work, "logs")];
+  const ports = await portsOf(gateway);
+  copyExample(gateway, example, ports);
+  const portOf = (port: number) => ports.get(port) ?? port;
   const secret = (prefix: string) => `${prefix}-${randomBytes(18).toString("hex")}`;
-  const env = { PROVIDER_KEY: secret("gk"), LITELLM_MASTER_KEY: secret("sk") };
-  const place: Place = { example, tools: folder, logs, port, env };
+  const env = {
+    PROVIDER_KEY: secret("gk"),
+    LITELLM_MASTER_KEY: secret("sk"),
+    ...(gateway.programs && { PATH: `${gateway.programs(folder)}:${process.env["PATH"]}` }),
+  };
+  const place: Place = { example, tools: folder, logs, port: portOf(gateway.port), portOf, env };
   const setUp = () => run([process.execPath, "set-up.mjs"], { cwd: example, env });
 
   const { cut } = gateway;
-  await using _provider = await startProvider({ port: providerPort, key: env.PROVIDER_KEY, cut, folder: work, logs });
+  const provider = { port: portOf(PROVIDER_PORT), key: env.PROVIDER_KEY, cut, folder: work, logs };
+  await using _provider = await startProvider(provider);
   if (gateway.setUp === "before") setUp();
   await using running = await gateway.start(place);
   if (gateway.setUp === "after") setUp();
   console.log(`${name}: responds after ${minutes(beganMs)} min`);
 
   if (args.propose) await proposeTarget(example, env);
-  const done = await runGauntlet(["conform", "--target", "gauntlet.yaml", "--out", out], env, example);
-  writeFileSync(join(logs, "gauntlet.log"), done.stdout + done.stderr);
-  const ended = running.ended();
-  if (ended !== undefined) {
-    const freeMib = Math.round(freemem() / 1_024 ** 2);
-    console.log(
-      `${name}: its process ended in the middle of the run, with ${freeMib} MiB of memory free now: ${ended}`,
-    );
-    endedThemselves.push(name);
-    return undefined;
+  const checks = new Map<string, readonly CheckResult[]>();
+  for (const { name: runName, command } of gateway.runs ?? ALL_CHECKS) {
+    const out = join(work, runName);
+    await running.untilAllAccept?.();
+    const done = await runGauntlet([...command, "--out", out], env, example);
+    writeFileSync(join(logs, `${runName}.log`), done.stdout + done.stderr);
+    const ended = running.ended();
+    if (ended !== undefined) {
+      const freeMib = Math.round(freemem() / 1_024 ** 2);
+      console.log(
+        `${name}: its process ended in the middle of the run, with ${freeMib} MiB of memory free now: ${ended}`,
+      );
+      endedThemselves.push(name);
+      return undefined;
+    }
+    // 0 and 1 are verdicts, 4 is a run that could not judge everything; all others are errors.
+    if (done.code !== 0 && done.code !== 1 && (done.code !== NO_VERDICT || gateway.runs === undefined))
+      throw new Error(`${runName} ended with ${done.code}:\n${done.stderr.slice(-2_000)}`);
+    if (!existsSync(join(out, "report.html"))) throw new Error(`${runName} left no report.html`);
+    const damage = recordProblems(out);
+    if (damage.length > 0) throw new Error(`the record is not what its schema says: ${damage.join("\n")}`);
+    const record = JSON.parse(readFileSync(join(out, "run.json"), "utf8")) as RunRecord;
+    console.log(`${name}: ${runName}: ${counts(record.checks)}, exit code ${done.code}, after ${minutes(beganMs)} min`);
+    checks.set(runName, record.checks);
   }
-  // 0 and 1 are verdicts, 4 is a run that could not judge everything; all others are errors.
-  if (done.code !== 0 && done.code !== 1)
-    throw new Error(`the run ended with ${done.code}:\n${done.stderr.slice(-2_000)}`);
-  if (!existsSync(join(out, "report.html"))) throw new Error("the run left no report.html");
-  const damage = recordProblems(out);
-  if (damage.length > 0) throw new Error(`the record is not what its schema says: ${damage.join("\n")}`);
-  const record = JSON.parse(readFileSync(join(out, "run.json"), "utf8")) as RunRecord;
-  const compared = compareWith(readExpected(join(example, "expected.yaml")), record.checks);
-  console.log(`${name}: ${counts(record.checks)}, exit code ${done.code}, after ${minutes(beganMs)} min`);
-  return compared;
+  const expected = readExpected(join(example, gateway.expected ?? "expected.yaml"));
+  return { checks, ...compareWith(expected, [...checks.values()].flat()) };
+}
+
+/** Ports of the example that the gateway gets: the same if they are free. */
+async function portsOf({ port, otherPorts = [] }: Gateway): Promise<ReadonlyMap<number, number>> {
+  const ports = new Map<number, number>();
+  for (const own of [port, ...otherPorts]) ports.set(own, await freePort(own));
+  return ports.set(PROVIDER_PORT, await freePort(args.atOnce === 1 ? PROVIDER_PORT : 0));
 }
 
 /** Removes the contract from the target file of an example, and has one proposed instead. */
@@ -220,32 +264,33 @@ function counts(checks: readonly CheckResult[]): string {
 }
 
 /** A working copy: set-up scripts write keys there. Ports in use are replaced. */
-function copyExample(name: string, to: string, ports: Readonly<Record<number, number>>): void {
-  const from = join(ROOT, "examples", name);
+function copyExample({ name, example }: Gateway, to: string, ports: ReadonlyMap<number, number>): void {
+  const from = join(ROOT, "examples", example?.name ?? name);
   cpSync(from, to, { recursive: true, filter: (path) => !path.endsWith("/keys") });
   for (const file of readdirSync(to, { withFileTypes: true })) {
     if (!file.isFile()) continue;
     const path = join(to, file.name);
     const text = readFileSync(path, "utf8").replaceAll(/127\.0\.0\.1:(\d+)/g, (whole, port) => {
-      const other = ports[Number(port)];
+      const other = ports.get(Number(port));
       return other === undefined ? whole : `127.0.0.1:${other}`;
     });
-    writeFileSync(path, text);
+    writeFileSync(path, example?.edit?.(file.name, text) ?? text);
   }
 }
 
 /** Copies the reports of these runs; the pages about all gateways need all of them. */
-function writeReports(written: readonly string[]): void {
-  const runOf = (name: string) => join(folder, "runs", name, "run");
+function writeReports(all: readonly string[]): void {
+  const runOf = (name: string) => join(folder, "runs", name, "conform");
+  const written = all.filter((name) => USUAL.some((usual) => usual.name === name));
   for (const name of written) {
     cpSync(join(runOf(name), "report.html"), join(REPORTS, `${name}.html`));
     cpSync(join(runOf(name), "summary.md"), join(REPORTS, `${name}.md`));
   }
-  if (written.length < GATEWAYS.length) {
+  if (written.length < USUAL.length) {
     console.log("requirements.md and causes.md are left as they are: they are renewed when all gateways were tried");
     return;
   }
-  const runs = GATEWAYS.map(({ name, title }) => `${title}=${runOf(name)}`);
+  const runs = USUAL.map(({ name, title }) => `${title}=${runOf(name)}`);
   for (const page of ["requirements", "causes"]) {
     const script = join(ROOT, `scripts/docs/${page}-of-runs.ts`);
     const text = run([process.execPath, "--import", "tsx", script, ...runs], { cwd: ROOT });

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Gateway, Place } from "./gateway.ts";
+import type { Gateway, ProgramPlace } from "./gateway.ts";
 import { installFromNpm } from "./portkey.ts";
 import { missingPostgres, type Postgres, startPostgres } from "./postgres.ts";
 import { type Program, run, startProgram } from "./program.ts";
@@ -28,19 +28,32 @@ const QUIET = {
 /** Milliseconds until it responds: 15 s on a machine with two cores. */
 const START_MS = 180_000;
 
+function quiet(tools: string): Readonly<Record<string, string>> {
+  const home = join(tools, "home");
+  mkdirSync(home, { recursive: true });
+  return { ...QUIET, HOME: home };
+}
+
 const bin = (tools: string) => join(tools, "litellm", "bin");
 
-function install(tools: string): void {
-  if (existsSync(join(bin(tools), "litellm"))) return;
+/** The folder with its programs. */
+export const litellmPrograms = bin;
+
+/** Installs exact versions into an environment of its own, once. @param program that the packages bring, and name of the folder. */
+export function installFromPypi(tools: string, program: string, ...packages: readonly string[]): void {
+  const programs = join(tools, program, "bin");
+  if (existsSync(join(programs, program))) return;
   mkdirSync(tools, { recursive: true });
-  run(["python3", "-m", "venv", "litellm"], { cwd: tools });
-  run([join(bin(tools), "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check", ...PACKAGES], {
+  run(["python3", "-m", "venv", program], { cwd: tools });
+  run([join(programs, "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check", ...packages], {
     cwd: tools,
   });
 }
 
-/** @returns why it cannot run here. */
-function missingPython(): string | undefined {
+const install = (tools: string) => installFromPypi(tools, "litellm", ...PACKAGES);
+
+/** @returns why a Python program cannot run here. */
+export function missingPython(): string | undefined {
   try {
     run(["python3", "-c", "import venv"], { cwd: "." });
   } catch {
@@ -50,9 +63,11 @@ function missingPython(): string | undefined {
   return undefined;
 }
 
-export async function startProxy(place: Place, name: string, env: Readonly<Record<string, string>>): Promise<Program> {
-  const home = join(place.tools, "home");
-  mkdirSync(home, { recursive: true });
+export async function startProxy(
+  place: ProgramPlace,
+  name: string,
+  env: Readonly<Record<string, string>>,
+): Promise<Program> {
   const program = startProgram({
     name,
     command: [
@@ -66,7 +81,7 @@ export async function startProxy(place: Place, name: string, env: Readonly<Recor
     ],
     cwd: place.example,
     logs: place.logs,
-    env: { ...QUIET, HOME: home, ...place.env, ...env },
+    env: { ...quiet(place.tools), ...place.env, ...env },
   });
   // Not /health: that sends a request to every model of every provider.
   await program.untilReady(`http://127.0.0.1:${place.port}/health/liveliness`, START_MS);
@@ -103,11 +118,7 @@ export const litellm: Gateway = {
     const postgres = await startPostgres(place.logs);
     try {
       migrate(place.tools, postgres);
-      const proxy = await startProxy(place, "litellm", {
-        DATABASE_URL: postgres.url,
-        DISABLE_SCHEMA_UPDATE: "true",
-        ...engineSettings(place.tools),
-      });
+      const proxy = await startProxy(place, "litellm", litellmEnvironment(place.tools, postgres));
       return {
         ended: proxy.ended,
         async [Symbol.asyncDispose]() {
@@ -121,6 +132,14 @@ export const litellm: Gateway = {
     }
   },
 };
+
+/** What LiteLLM reads from the environment to use a database that `migrate` has prepared. */
+export const litellmEnvironment = (tools: string, { url }: Postgres): Readonly<Record<string, string>> => ({
+  ...quiet(tools),
+  DATABASE_URL: url,
+  DISABLE_SCHEMA_UPDATE: "true",
+  ...engineSettings(tools),
+});
 
 const engineOf = (tools: string) => join(tools, "engine", "query-engine");
 
@@ -157,7 +176,7 @@ function generateClient(tools: string): void {
 }
 
 /** Creates LiteLLM's tables, as `prisma migrate deploy` would. */
-function migrate(tools: string, postgres: Postgres): void {
+export function migrate(tools: string, postgres: Postgres): void {
   const folder = join(sitePackages(tools), "litellm_proxy_extras", "migrations");
   const scripts = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
     name.endsWith("migration.sql"),

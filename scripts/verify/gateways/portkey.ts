@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Gateway, Place } from "./gateway.ts";
+import type { Gateway, ProgramPlace } from "./gateway.ts";
 import { type Program, run, startProgram } from "./program.ts";
 
 /** From 1.14 on, @hono/node-server turns every streamed response into a 500, "TypeError: immutable". */
@@ -22,7 +22,7 @@ export const portkey: Gateway = {
 };
 
 /** Portkey, which takes its whole configuration from the headers of each request. */
-export async function startPortkey({ tools, logs, port }: Place): Promise<Program> {
+export async function startPortkey({ tools, logs, port }: ProgramPlace): Promise<Program> {
   const program = startProgram({
     name: "portkey",
     command: [process.execPath, "-r", LOOPBACK, SERVER, "--headless", `--port=${port}`],

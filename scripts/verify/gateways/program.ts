@@ -31,6 +31,8 @@ export interface User {
 export interface Running extends AsyncDisposable {
   /** @returns how the program exited and the end of its log, if nobody stopped it; `undefined` while it runs. */
   ended(): string | undefined;
+  /** Waits until all processes of several accept connections. @throws if one does not */
+  untilAllAccept?(): Promise<void>;
 }
 
 export interface Program extends Running {

@@ -1,0 +1,19 @@
+#!/usr/bin/env node
+// Writes new keys to files that only you can read, and hardcap.yaml with these keys. Run it before you start the replicas.
+import { randomBytes } from "node:crypto";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+
+const NAMES = ["valid", "second", "other", "rate", "rate-second", "small-1", "small-2", "small-3", "small-4"];
+
+mkdirSync("keys", { recursive: true, mode: 0o700 });
+const keys = new Map(NAMES.map((name) => [name, `sk-${randomBytes(18).toString("hex")}`]));
+for (const [name, key] of keys) writeFileSync(`keys/${name}.key`, `${key}\n`, { mode: 0o600 });
+const config = readFileSync("config.yaml", "utf8").replaceAll(
+  /(api_keys: )\[(.*?)\]/g,
+  (_, before, names) =>
+    `${before}[${names
+      .split(", ")
+      .map((name) => keys.get(name))
+      .join(", ")}]`,
+);
+writeFileSync("hardcap.yaml", config, { mode: 0o600 });
