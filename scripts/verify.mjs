@@ -12,7 +12,7 @@ const VERIFICATIONS = {
   clients: [script("clients.ts"), "the behaviour of two vendors' SDKs"],
   compare: [script("compare.ts"), "comparisons of the reference gateway with itself and with builds that differ"],
   disturbance: [
-    script("disturbance.ts"),
+    script("disturbance/disturbance.ts"),
     "that the shipped workloads with events pass on two replicas of the reference gateway, and fail with the defect that each is about",
   ],
   disturbed: [script("disturbed.ts"), "that a busy or stalled machine never makes a conformant gateway fail"],

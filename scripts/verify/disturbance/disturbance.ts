@@ -10,11 +10,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import yargs from "yargs";
-import { describeFinding } from "../../reports/text/index.ts";
-import { type Finding, readRecord } from "../../src/record/index.ts";
-import { MUTATIONS } from "../../src/reference-gateway/index.ts";
-import { startGauntlet } from "../../test/support/gauntlet.ts";
-import { type DisturbedGateway, startDisturbed } from "./disturbance/start-disturbed.ts";
+import { describeFinding } from "../../../reports/text/index.ts";
+import { type Finding, readRecord } from "../../../src/record/index.ts";
+import { MUTATIONS } from "../../../src/reference-gateway/index.ts";
+import { startGauntlet } from "../../../test/support/gauntlet.ts";
+import { type DisturbedGateway, startDisturbed } from "./start-disturbed.ts";
 
 const SCENARIOS = ["rolling-restart", "kill", "counter-store-outage", "upstream-outage", "slow-upstream"] as const;
 
