@@ -1,12 +1,13 @@
-import { spawnSync } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
 import { startBalancer } from "../../../test/support/balancer.ts";
 import type { GatewayRun, Place } from "./gateway.ts";
-import { type Running, run } from "./program.ts";
+import type { Running } from "./program.ts";
 
 /** @returns why replicas with a Redis cannot run here. */
 export function missingRedis(): string | undefined {
@@ -47,14 +48,16 @@ export async function startReplicas(place: Place, ports: readonly number[]): Pro
     }
   };
   process.once("exit", end);
+  // Not synchronous: it would stop the balancers of other gateways.
+  const execute = (script: string, args: readonly string[]) =>
+    promisify(execFile)(script, args, { cwd: example, env: { ...process.env, ...env } });
   const stop = async () => {
     process.removeListener("exit", end);
     end();
   };
   try {
-    run(["./store.sh", "start"], { cwd: example, env });
-    for (let replica = 1; replica <= ports.length; replica++)
-      run(["./replica.sh", "start", `${replica}`], { cwd: example, env });
+    await execute("./store.sh", ["start"]);
+    for (let replica = 1; replica <= ports.length; replica++) await execute("./replica.sh", ["start", `${replica}`]);
     const balancer = await startBalancer(ports.map(portOf), port);
     return {
       // An event may have ended them.
