@@ -13,7 +13,7 @@ export interface DisturbedGateway extends AsyncDisposable {
   readonly environment: Record<string, string>;
 }
 
-/** Streams take 4 s, so that at most 16 are in flight: what a killed replica had does not fit beside them. */
+/** Streams take 4 s, so that at most 16 are in flight: what a killed replica had does not fit in addition to them. */
 const KILL = { limits: "60000:18", options: " --pace 100" };
 const DEFAULT_LIMITS = "60000:200";
 

@@ -24,7 +24,7 @@ export function respond(call: Call): GatewayResponse | Promise<GatewayResponse> 
   }
 }
 
-/** How long callers are told to wait for the shared state. */
+/** Retry-After of a denial for lack of the shared state. */
 const STORE_WAIT_MS = 900;
 
 function decide(call: Call): GatewayResponse | Promise<GatewayResponse> {
