@@ -22,7 +22,7 @@ function outage(outcome: "served" | "retryable" | "failed" | "dropped", changed:
       ...(["served", "retryable", "failed"].map((name) => (name === outcome ? 4 : 0)) as [number, number, number]),
     );
   const figures: EventFigures = {
-    ...{ windowS: 10, requests: 40, served: 40, retryable: 0, failed: 0, kinds: [] },
+    ...{ windowS: 10, requests: 40, served: 40, retryable: 0, failed: 0, kinds: [], longestMs: 0 },
     streams: {
       ...{ count: 0, interrupted: 0, truncated: 0 },
       inFlight: { count: 0, finished: 0, interrupted: 0, truncated: 0, other: 0 },
