@@ -16,5 +16,5 @@ export { renderOverhead } from "./terminal/overhead.ts";
 export { figures, terminalTable } from "./terminal/table.ts";
 export { renderTerminal } from "./terminal/terminal.ts";
 export { endLine, paintedHeadline, reasonLines } from "./terminal/verdict-lines.ts";
-export { describeExitCode, describeFacts, describeFinding } from "./text/index.ts";
+export { describeExitCode, describeFacts, describeFinding, describeProfile, describeProfiles } from "./text/index.ts";
 export { unblockYaml } from "./unblock.ts";

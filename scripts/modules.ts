@@ -178,6 +178,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       "policy",
       "record",
       "reports",
+      "requirements",
       "run/control",
       "run/journal",
       "run/judge",

@@ -12,6 +12,7 @@ import { scenarioJsonSchema } from "../../src/upstream/index.ts";
 import { lintRules, moduleDiagram } from "../modules.ts";
 import { coveragePage, killPage, readMatrix } from "../verify/judge/write-pages.ts";
 import { checksPage } from "./checks-page.ts";
+import { profilesReference } from "./profiles-page.ts";
 import { reliabilityFigures } from "./reliability.ts";
 import { replyEvidence } from "./reply-evidence.ts";
 import { packageManifest, REPOSITORY, schemaId } from "./repository.ts";
@@ -49,6 +50,7 @@ export function generatedFiles(): GeneratedFile[] {
       "jenkins-pipeline": () => fenced("groovy", CI_JOBS.jenkins.text),
     }),
     withParts("docs/target-file.md", { fields: targetReference }),
+    withParts("docs/profiles.md", { profiles: profilesReference }),
     withParts("docs/own-suites.md"),
     withParts("docs/evidence.md", { replies: replyEvidence }),
     withParts("docs/internal/reliability.md", { figures: reliabilityFigures }),

@@ -14,6 +14,8 @@ export interface RunStart {
   readonly target: Target;
   readonly seed: number;
   readonly startedAt: Date;
+  /** Absent if no profile was chosen. */
+  readonly claimed?: RunRecord["claimed"];
 }
 
 /** The part of a record that is known before anything is sent. */
@@ -29,10 +31,11 @@ export const recordHeadSchema = runRecordSchema.pick({
   configuration: true,
   environment: true,
   seed: true,
+  claimed: true,
 });
 export type RecordHead = z.infer<typeof recordHeadSchema>;
 
-export function recordHead({ command, arguments: given, target, seed, startedAt }: RunStart): RecordHead {
+export function recordHead({ command, arguments: given, target, seed, startedAt, claimed }: RunStart): RecordHead {
   return {
     schemaVersion: RECORD_VERSION,
     runId: runIdOf(startedAt, seed, target),
@@ -57,6 +60,7 @@ export function recordHead({ command, arguments: given, target, seed, startedAt 
       memoryBytes: totalmem(),
     },
     seed,
+    ...(claimed !== undefined && { claimed }),
   };
 }
 
