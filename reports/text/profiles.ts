@@ -19,8 +19,11 @@ export function describeProfile({ result, causes, requirements }: ProfileResult)
       return "conformant";
     case "not-conformant":
       return `not conformant (${causes === 1 ? "1 cause" : `${causes} causes`})`;
-    case "partial":
-      return `partial (${countOpen(requirements)})`;
+    case "partial": {
+      const open = countOpen(requirements);
+      // In a claim, what was measured may be complete, and the claim itself limited.
+      return open === "" ? "partial" : `partial (${open})`;
+    }
     case "not-claimed":
       return "not claimed";
   }

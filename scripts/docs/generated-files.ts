@@ -7,6 +7,7 @@ import { workloadJsonSchema } from "../../src/load/index.ts";
 import { policyJsonSchema } from "../../src/policy/index.ts";
 import { runRecordJsonSchema } from "../../src/record/index.ts";
 import { REQUIREMENTS, specificationPlaces } from "../../src/requirements/index.ts";
+import { claimJsonSchema } from "../../src/run/claims/index.ts";
 import { targetJsonSchema } from "../../src/target/index.ts";
 import { scenarioJsonSchema } from "../../src/upstream/index.ts";
 import { lintRules, moduleDiagram } from "../modules.ts";
@@ -35,6 +36,7 @@ export function generatedFiles(): GeneratedFile[] {
     schemaFile("run", runRecordJsonSchema()),
     schemaFile("waivers", waiversJsonSchema()),
     schemaFile("policy", policyJsonSchema()),
+    schemaFile("claim", claimJsonSchema()),
     schemaFile("upstream", scenarioJsonSchema()),
     { path: "scripts/generated/biome.modules.json", text: lintRules() },
     ...K6_COPIES.map((name) => ({ path: `suites/k6/${basename(name)}`, text: copyForK6(name) })),

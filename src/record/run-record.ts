@@ -61,7 +61,14 @@ export const runRecordSchema = z
     durationMs: z.number(),
     /** false: the run ended early, and the record holds the results until then. */
     complete: z.boolean(),
-    harness: z.strictObject({ name: z.string(), version: z.string() }),
+    harness: z.strictObject({
+      name: z.string(),
+      version: z.string(),
+      /** The commit that it was built from; absent: not known. */
+      commit: z.string().optional(),
+      /** Whether what was built differs from that commit. */
+      dirty: z.boolean().optional(),
+    }),
     requirementSet: z.strictObject({ version: z.string(), sha256: z.string() }),
     target: z.strictObject({
       name: z.string(),

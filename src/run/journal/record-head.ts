@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { cpus, totalmem } from "node:os";
 import type * as z from "zod";
 import { describeContract, readingRules } from "../../checks/index.ts";
-import { NAME, VERSION } from "../../core/index.ts";
+import { BUILD_OF_PROGRAM, NAME, VERSION } from "../../core/index.ts";
 import { RECORD_VERSION, type RunRecord, runRecordSchema } from "../../record/index.ts";
 import type { Target } from "../../target/index.ts";
 import { requirementSet } from "./version-document.ts";
@@ -42,7 +42,7 @@ export function recordHead({ command, arguments: given, target, seed, startedAt,
     command,
     ...(given !== undefined && { arguments: [...given] }),
     startedAt: startedAt.toISOString(),
-    harness: { name: NAME, version: VERSION },
+    harness: { name: NAME, version: VERSION, ...BUILD_OF_PROGRAM },
     requirementSet: requirementSet(),
     target: {
       name: target.name,

@@ -269,6 +269,13 @@ export const targetSchema = z
       z.int().positive(),
       "Requirement set to judge by; newer requirements are shown but not scored. Default: the newest.",
     ),
+    gateway: optional(
+      z.strictObject({
+        version: optional(text, "Exact version, such as a release, an image digest or a commit."),
+        startedWith: optional(text, "The command line or the manifest that it was started with, without secrets."),
+      }),
+      "Which build of the gateway this is; a claim names it.",
+    ),
     profiles: optional(
       z.array(z.enum(PROFILE_NAMES)).min(1),
       "Profiles that the gateway claims: a run must meet these, and other results are shown without deciding. Default: no profiles; every requirement decides.",
