@@ -110,6 +110,8 @@ export const runRecordSchema = z
     claimed: claimedSchema.optional(),
     /** Present if profiles were chosen: the result of each that exists. */
     profiles: z.array(profileResultSchema).optional(),
+    /** Present if profiles were chosen: results that are no pass and do not decide, because no chosen profile requires them. */
+    notDeciding: z.array(z.string()).optional(),
     verdict: verdictSchema,
     counts: z.record(z.enum(STATUSES), z.int()),
     requirements: z.array(requirementSchema),

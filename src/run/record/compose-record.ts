@@ -5,9 +5,11 @@ import { decide, decideByProfiles, decidingResults, judgeProfiles, type ProfileC
 import {
   type CheckResult,
   countStatuses,
+  FAILED,
   figuresOfLoad,
   type JudgedLoad,
   type RunRecord,
+  UNDECIDED,
   type Waiver,
 } from "../../record/index.ts";
 import { REQUIREMENTS } from "../../requirements/index.ts";
@@ -71,7 +73,9 @@ export function composeFrom(facts: FactsFrom): RunRecord {
   const { waivers = [], breaches = [], unscored = [], rounds = 1, leftovers = [] } = facts;
   const context = head.claimed && facts.instances && { ...head.claimed, instances: facts.instances };
   const profiles = context && judgeProfiles(results, context);
-  const verdict = decide(context === undefined ? results : decidingResults(results, context), {
+  const deciding = context === undefined ? results : decidingResults(results, context);
+  const notDeciding = context === undefined ? undefined : problemsWithout(results, deciding);
+  const verdict = decide(deciding, {
     targetName: head.target.name,
     baseUrl: facts.binds === "client" ? undefined : head.target.baseUrl,
     qualifiers,
@@ -85,6 +89,7 @@ export function composeFrom(facts: FactsFrom): RunRecord {
     durationMs,
     complete: facts.interruptedBy === undefined && facts.cutOff === undefined,
     ...(profiles === undefined ? {} : { profiles }),
+    ...(notDeciding === undefined ? {} : { notDeciding }),
     verdict: profiles === undefined ? verdict : decideByProfiles(verdict, profiles),
     counts: countStatuses(results.map(({ status }) => status)),
     requirements: REQUIREMENTS.filter(({ binds }) => facts.binds === undefined || facts.binds === binds).map(
@@ -109,6 +114,15 @@ export function composeFrom(facts: FactsFrom): RunRecord {
   };
   // Responses are already redacted; the rest is our own and the operator's text, such as paths and names.
   return facts.redactor.redactValue(record);
+}
+
+/** Results that are failed or undecided, but not among the deciding results. */
+function problemsWithout(results: readonly CheckResult[], deciding: readonly CheckResult[]): string[] {
+  const isProblem = ({ status }: CheckResult) => FAILED.includes(status) || UNDECIDED.includes(status);
+  const problems = new Set(deciding.filter(isProblem).map(({ id }) => id));
+  return results
+    .filter((result) => isProblem(result) && result.status !== "not-applicable" && !problems.has(result.id))
+    .map(({ id }) => id);
 }
 
 /** What the headline of a verdict must not hide. */

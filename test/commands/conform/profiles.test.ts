@@ -6,11 +6,11 @@ import { type Finished, gauntlet, temporaryFolder } from "../../support/gauntlet
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
 
-const CHAT = ["conform", "service", "chat", "--target", "embedded"];
+const CHAT = ["conform", "service", "chat", "models", "--target", "embedded"];
 const run = join(folder.path, "chat");
 let chat: Finished;
 beforeAll(async () => {
-  chat = await gauntlet([...CHAT, "--profile", "chat", "--mutation", "messages.usage-missing", "--out", run]);
+  chat = await gauntlet([...CHAT, "--profile", "chat", "--mutation", "models.name-for-id", "--out", run]);
 });
 
 const readRun = (path: string) => JSON.parse(readFileSync(join(path, "run.json"), "utf8"));
@@ -27,6 +27,24 @@ test("the profiles come first in every output, and only the chosen ones decide",
   expect(Object.keys(JSON.parse(stdout)).slice(0, 2)).toEqual(["schemaVersion", "profiles"]);
   const comment = await gauntlet(["report", run, "--print", "comment"]);
   expect(comment.stdout.split("\n").filter((text) => text !== "")[1]).toMatch(/^\*\*chat: conformant · /);
+});
+
+test("a failure that no chosen profile requires is shown, and fails nothing that reads the results", async () => {
+  expect(chat.stdout).toMatch(/ · models-and-auth: not conformant \(\d causes?\) · /);
+  const { counts, notDeciding, verdict } = readRun(run);
+  expect(counts.fail).toBeGreaterThan(0);
+  expect([verdict.result, verdict.reasons]).toEqual(["pass", []]);
+  expect(notDeciding).toHaveLength(counts.fail + counts.blocked + counts.inconclusive);
+  const junit = readFileSync(join(run, "junit.xml"), "utf8");
+  expect(junit).not.toContain("<failure");
+  expect(junit).toContain("no chosen profile requires it");
+  const { results } = JSON.parse(readFileSync(join(run, "ctrf.json"), "utf8"));
+  expect(results.summary.failed).toBe(0);
+  const annotations = await gauntlet(["report", run, "--print", "annotations"]);
+  expect(annotations.stdout).not.toContain("::error");
+  const sarif = JSON.parse((await gauntlet(["report", run, "--print", "sarif"])).stdout);
+  const open = sarif.runs[0].results.filter((one: { level: string }) => one.level === "error");
+  expect(open.every((one: object) => "suppressions" in one)).toBe(true);
 });
 
 test("a stored run is judged again with its profiles", async () => {
