@@ -1,6 +1,8 @@
+export { controlOf } from "./evidence/control-request.ts";
 export { curlLine, keyVariables } from "./evidence/curl.ts";
-export { type Evidence, readEvidence } from "./evidence/evidence.ts";
+export { type Evidence, outcomeOf, readEvidence } from "./evidence/evidence.ts";
 export { shownExchanges } from "./evidence/problems.ts";
+export { embeddedSwitches, rerunAllOf } from "./evidence/reproduce.ts";
 export type { ReportSource } from "./evidence/source.ts";
 export { readHistogramLog } from "./figures/histogram-log.ts";
 export { ALL_FORMATS, DEFAULT_FORMATS, FORMATS, type Format } from "./formats.ts";
@@ -16,5 +18,5 @@ export { renderOverhead } from "./terminal/overhead.ts";
 export { figures, terminalTable } from "./terminal/table.ts";
 export { renderTerminal } from "./terminal/terminal.ts";
 export { endLine, paintedHeadline, reasonLines } from "./terminal/verdict-lines.ts";
-export { describeExitCode, describeFacts, describeFinding } from "./text/index.ts";
+export { describeExitCode, describeFacts, describeFinding, describeProfile, describeProfiles } from "./text/index.ts";
 export { unblockYaml } from "./unblock.ts";

@@ -6,6 +6,8 @@ export function jsonDocument(record: RunRecord, folder: string): object {
   const blocked = record.checks.filter(({ status }) => status === "blocked");
   return {
     schemaVersion: record.schemaVersion,
+    /** Only if profiles were chosen. */
+    ...(record.profiles === undefined ? {} : { profiles: record.profiles }),
     verdict: record.verdict.result,
     exitCode: record.verdict.exitCode,
     headline: record.verdict.headline,

@@ -5,6 +5,7 @@ import {
   checkOfThresholds,
   explainedBy,
   type LoadRun,
+  type ProfileResult,
   type RunRecord,
   STATUSES,
   statusOfFinding,
@@ -17,7 +18,14 @@ import { SHOWN_STATS } from "./figures/quantiles.ts";
 import { startedLoads } from "./figures/started-loads.ts";
 import { type Outcome, outcomesOf } from "./outcomes.ts";
 import { SIGNS } from "./status-style.ts";
-import { describeComparison, describeFacts, describeFigure, groupDrift } from "./text/index.ts";
+import {
+  claimedFirst,
+  describeComparison,
+  describeFacts,
+  describeFigure,
+  describeProfile,
+  groupDrift,
+} from "./text/index.ts";
 import { pasteInto, unblockYaml } from "./unblock.ts";
 
 /** Maximum size of a summary. The host of step summaries drops the whole upload above 1,024 KiB; the rest is for other steps. */
@@ -43,6 +51,7 @@ export function renderMarkdown(record: RunRecord): string {
   const blocked = outcomes.filter(({ status }) => status === "blocked");
   const warned = unexplained.filter(({ status }) => status === "warn");
   const parts = [
+    ...(record.profiles === undefined ? [] : [profilesLine(record.profiles)]),
     `## ${VERDICTS[record.verdict.result]} ${inline(record.verdict.headline)}`,
     `${countsLine(record)}${(record.durationMs / 1_000).toFixed(1)} s, ${record.traffic.requests} requests, run ${code(record.runId)}, exit code ${record.verdict.exitCode}.`,
     ...record.verdict.qualifiers.map((qualifier) => `> ${inline(qualifier)}`),
@@ -57,6 +66,13 @@ export function renderMarkdown(record: RunRecord): string {
     ...(warned.length === 0 ? [] : [warnedPart(warned)]),
   ];
   return cut(`${parts.join("\n\n")}\n`);
+}
+
+/** Whole, however many there are: what comes first must not be cut. */
+export function profilesLine(profiles: readonly ProfileResult[]): string {
+  return `**${claimedFirst(profiles)
+    .map((profile) => inline(`${profile.name}: ${describeProfile(profile)}`))
+    .join(" · ")}**`;
 }
 
 const VERDICTS: Readonly<Record<RunRecord["verdict"]["result"], string>> = {

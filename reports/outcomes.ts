@@ -18,11 +18,17 @@ export interface Outcome {
   readonly durationMs: number;
   /** A known failure that the gateway's team has accepted, until when and why. It does not affect the verdict. */
   readonly waived?: string | undefined;
+  /** Why it does not affect the verdict although it is not waived: no chosen profile requires it. */
+  readonly notRequired?: string | undefined;
 }
 
 /** All checks and gates, in the order of the record. The verdict of the run itself is not included. */
 export function outcomesOf(record: RunRecord): Outcome[] {
-  return [...record.checks.map((check) => ofCheck(record, check)), ...(record.policy?.gates ?? []).map(ofGate)];
+  const notDeciding = new Set(record.notDeciding);
+  return [
+    ...record.checks.map((check) => ofCheck(record, check, notDeciding.has(check.id))),
+    ...(record.policy?.gates ?? []).map(ofGate),
+  ];
 }
 
 /** A gate that only warns is not a failure; an undecided one stays undecided. */
@@ -50,7 +56,7 @@ function ofGate({ gate, level, outcome, message }: Gate): Outcome {
   };
 }
 
-function ofCheck(record: RunRecord, check: CheckResult): Outcome {
+function ofCheck(record: RunRecord, check: CheckResult, isNotRequired: boolean): Outcome {
   return {
     id: check.id,
     suite: check.suite,
@@ -69,6 +75,7 @@ function ofCheck(record: RunRecord, check: CheckResult): Outcome {
     layer: check.layer,
     durationMs: check.durationMs,
     waived: check.waived && `waived until ${check.waived.expires} by ${check.waived.owner}: ${check.waived.reason}`,
+    ...(isNotRequired && check.waived === undefined ? { notRequired: "no chosen profile requires it" } : {}),
   };
 }
 

@@ -1,6 +1,7 @@
 // Builds the program in `dist/src`: the program and the libraries that every command needs in one file (reading and compiling
 // hundreds of files costs 0.4 s of CPU time at each start), the threads, and the library. Needs esbuild and the package's own
 // dependencies, no other development tool.
+import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -44,6 +45,20 @@ const options = {
   ],
 };
 
+/** The commit that is built, and whether what is built differs from it; `undefined` outside a repository. */
+function buildOf() {
+  const git = (...words) =>
+    execFileSync("git", words, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  try {
+    const built = ["src", "suites", "reports", "scripts", "package.json", "package-lock.json"];
+    const changed = git("status", "--porcelain", "--", ...built);
+    return { commit: git("rev-parse", "HEAD").trim(), dirty: changed.trim() !== "" };
+  } catch {
+    // An archive of the sources, or a machine without git: records then say that the build is not known.
+    return undefined;
+  }
+}
+
 // The live page loads its script from the program, so it is a string there (`page.ts`).
 const pageScript = await build({
   ...options,
@@ -58,7 +73,11 @@ const program = await build({
   entryPoints: { "bundle/cli": "src/cli/index.ts" },
   outExtension: { ".js": ".cjs" },
   format: "cjs",
-  define: { "import.meta.url": "bundleUrl", LIVE_PAGE_SCRIPT: JSON.stringify(pageScript.outputFiles[0].text) },
+  define: {
+    "import.meta.url": "bundleUrl",
+    LIVE_PAGE_SCRIPT: JSON.stringify(pageScript.outputFiles[0].text),
+    BUILD: JSON.stringify(buildOf()) ?? "undefined",
+  },
   banner: { js: 'const bundleUrl=require("node:url").pathToFileURL(__filename).href;' },
 });
 const start = await build({ ...options, entryPoints: { main: "src/main.ts" } });

@@ -166,6 +166,10 @@ export const MODULES: Readonly<Record<string, Module>> = {
       "target",
     ],
   },
+  "run/claims": {
+    holds: "claims: the profiles that a stored run meets, computed from its files",
+    imports: ["checks", "core", "policy", "record", "reports", "run/journal", "run/judge", "run/record", "suites"],
+  },
   "run/conformance": {
     holds: "a run of checks, with the loads of tiers and policies: `conform` and `run`",
     imports: [
@@ -178,6 +182,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       "policy",
       "record",
       "reports",
+      "requirements",
       "run/control",
       "run/journal",
       "run/judge",
@@ -228,6 +233,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       "reference-gateway",
       "reports",
       "requirements",
+      "run/claims",
       "run/conformance",
       "run/control",
       "run/journal",

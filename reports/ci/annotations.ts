@@ -16,10 +16,15 @@ const MAX_TEXT_CHARACTERS = 400;
  * characters escaped that would end it.
  */
 export function renderAnnotations(record: RunRecord): string {
-  const outcomes = outcomesOf(record).filter(({ waived }) => waived === undefined);
+  const outcomes = outcomesOf(record).filter(
+    ({ waived, notRequired }) => waived === undefined && notRequired === undefined,
+  );
   const explained = explainedBy(record.causes);
   const unexplained = outcomes.filter(({ id }) => !explained.has(id));
-  const causes = (weight: Cause["weight"]) => record.causes.filter((cause) => cause.weight === weight).map(ofCause);
+  const notDeciding = new Set(record.notDeciding);
+  // What no chosen profile requires is not an error of this change.
+  const required = record.causes.filter(({ checks }) => !checks.every((id) => notDeciding.has(id)));
+  const causes = (weight: Cause["weight"]) => required.filter((cause) => cause.weight === weight).map(ofCause);
   const failed = rolled(unexplained.filter(({ status }) => ["harness-error", "fail", "flaky"].includes(status)));
   const open = rolled(unexplained.filter(({ status }) => ["blocked", "inconclusive", "warn"].includes(status)));
   const kind = record.verdict.result === "pass" ? "notice" : record.verdict.result === "fail" ? "error" : "warning";

@@ -9,7 +9,7 @@ import {
 } from "../../src/record/index.ts";
 import type { ReportSource } from "../evidence/source.ts";
 import { headlinePhase, kindOf } from "../figures/latency-table.ts";
-import { code, inline, thresholdsPart } from "../markdown.ts";
+import { code, inline, profilesLine, thresholdsPart } from "../markdown.ts";
 import { SIGNS } from "../status-style.ts";
 
 /** Maximum number of causes and of check ids that a comment lists. */
@@ -30,6 +30,7 @@ export function renderComment({ record, base, reportUrl }: ReportSource): string
   const link = reportUrl === undefined ? "" : ` [Report](${encodeURI(reportUrl).replaceAll(")", "%29")})`;
   const parts = [
     commentMarker(record),
+    ...(record.profiles === undefined ? [] : [profilesLine(record.profiles)]),
     `### ${sign[verdict.result]} ${inline(verdict.headline)}`,
     `${facts}${link}`,
     ...causesPart(record),

@@ -75,13 +75,14 @@ export function renderCtrf(record: RunRecord): string {
 
 function testOf(outcome: Outcome) {
   const quiet = outcome.status === "pass";
+  const uncounted = outcome.waived ?? outcome.notRequired;
   return {
     name: clean(outcome.id),
     suite: [clean(outcome.suite)],
-    status: outcome.waived === undefined ? WORDS[outcome.status] : ("skipped" as const),
+    status: uncounted === undefined ? WORDS[outcome.status] : ("skipped" as const),
     rawStatus: outcome.status,
     duration: Math.round(outcome.durationMs),
-    ...(quiet ? {} : { message: clean([outcome.waived ?? [], outcome.message].flat().join("; ")) }),
+    ...(quiet ? {} : { message: clean([uncounted ?? [], outcome.message].flat().join("; ")) }),
     ...(outcome.detail.length === 0 ? {} : { trace: clean(outcome.detail.join("\n")) }),
     ...(outcome.status === "flaky" ? { flaky: true } : {}),
     tags: [outcome.layer, ...outcome.requirements],

@@ -51,8 +51,9 @@ function addCase(node: TestCase, outcome: Outcome, record: RunRecord): void {
   node.property("title", clean(outcome.title)).property("status", outcome.status).property("layer", outcome.layer);
   if (outcome.requirements.length > 0) node.property("requirements", outcome.requirements.join(" "));
   const text = clean([outcome.message, ...outcome.detail, `reproduce: ${rerunOf(record, outcome.id)}`].join("\n"));
-  if (outcome.waived !== undefined) {
-    skipped(node, outcome.waived).standardOutput(clean(`${outcome.waived}\n${text}`));
+  const uncounted = outcome.waived ?? outcome.notRequired;
+  if (uncounted !== undefined) {
+    skipped(node, uncounted).standardOutput(clean(`${uncounted}\n${text}`));
     return;
   }
   switch (outcome.status) {

@@ -64,6 +64,7 @@ export function renderSarif(record: RunRecord): string {
 }
 
 function resultOf(outcome: Outcome, record: RunRecord): Result {
+  const uncounted = outcome.waived ?? outcome.notRequired;
   const lines = [outcome.message, ...outcome.detail].map((line) => oneLine(line, 400));
   return {
     ruleId: ruleOf(outcome),
@@ -83,9 +84,7 @@ function resultOf(outcome: Outcome, record: RunRecord): Result {
         .update(`${outcome.id} ${outcome.violated.join(" ")}`)
         .digest("hex"),
     },
-    ...(outcome.waived === undefined
-      ? {}
-      : { suppressions: [{ kind: "external", justification: oneLine(outcome.waived) }] }),
+    ...(uncounted === undefined ? {} : { suppressions: [{ kind: "external", justification: oneLine(uncounted) }] }),
     properties: { status: outcome.status, requirements: [...outcome.requirements] },
   };
 }

@@ -89,6 +89,7 @@ h4 { font-size: .82rem; font-weight: 600; margin: 1rem 0 .3rem; color: var(--sof
 .shape .inner { fill: none; stroke: var(--sheet); stroke-width: 5; stroke-linecap: round; stroke-linejoin: round; }
 .good .shape .outline { fill: var(--good); } .bad .shape .outline { fill: var(--bad); }
 .held .shape .outline { fill: var(--held); }
+.profiles { display: flex; flex-wrap: wrap; gap: .2rem 1.1rem; margin: 0 0 1rem; padding: 0; list-style: none; }
 .qualifiers { margin: 1rem 0 0; padding: .6rem .9rem .6rem 2rem; background: var(--caution-wash); border-radius: 6px; }
 .counts { margin: 1.4rem 0 1.2rem; }
 .counts svg { width: 100%; display: block; border-radius: 3px; }

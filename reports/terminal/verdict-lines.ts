@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { type RunRecord, STATUSES } from "../../src/record/index.ts";
 import { oneLine } from "../clean-text.ts";
-import { describeExitCode } from "../text/index.ts";
+import { describeExitCode, describeProfiles } from "../text/index.ts";
 import type { Colors, TerminalOptions } from "./options.ts";
 
 /** Reasons that are listed with the verdict; for a failed run these are its causes. */
@@ -23,6 +23,7 @@ export function verdictLines(record: RunRecord, { colors, ...written }: Omit<Ter
     .map((status) => `${record.counts[status]} ${status}`)
     .join(", ");
   return [
+    ...(record.profiles === undefined ? [] : [colors.bold(oneLine(describeProfiles(record.profiles)))]),
     paintedHeadline(verdict, colors),
     ...reasonLines(verdict),
     `${counts}${counts === "" ? "" : " in "}${(record.durationMs / 1_000).toFixed(1)} s, ${record.traffic.requests} requests`,

@@ -20,5 +20,6 @@ export {
 } from "./finding.ts";
 export { describeHistory, type HistoryFacts, historyWord } from "./history.ts";
 export { describeLoadResult } from "./load-result.ts";
+export { claimedFirst, describePartial, describeProfile, describeProfiles } from "./profiles.ts";
 export { describeResponse } from "./response.ts";
 export { describeUndecided, groupUndecided, type UndecidedGroup } from "./undecided.ts";

@@ -7,11 +7,13 @@ import { workloadJsonSchema } from "../../src/load/index.ts";
 import { policyJsonSchema } from "../../src/policy/index.ts";
 import { runRecordJsonSchema } from "../../src/record/index.ts";
 import { REQUIREMENTS, specificationPlaces } from "../../src/requirements/index.ts";
+import { claimJsonSchema } from "../../src/run/claims/index.ts";
 import { targetJsonSchema } from "../../src/target/index.ts";
 import { scenarioJsonSchema } from "../../src/upstream/index.ts";
 import { lintRules, moduleDiagram } from "../modules.ts";
 import { coveragePage, killPage, readMatrix } from "../verify/judge/write-pages.ts";
 import { checksPage } from "./checks-page.ts";
+import { profilesReference } from "./profiles-page.ts";
 import { reliabilityFigures } from "./reliability.ts";
 import { replyEvidence } from "./reply-evidence.ts";
 import { packageManifest, REPOSITORY, schemaId } from "./repository.ts";
@@ -34,6 +36,7 @@ export function generatedFiles(): GeneratedFile[] {
     schemaFile("run", runRecordJsonSchema()),
     schemaFile("waivers", waiversJsonSchema()),
     schemaFile("policy", policyJsonSchema()),
+    schemaFile("claim", claimJsonSchema()),
     schemaFile("upstream", scenarioJsonSchema()),
     { path: "scripts/generated/biome.modules.json", text: lintRules() },
     ...K6_COPIES.map((name) => ({ path: `suites/k6/${basename(name)}`, text: copyForK6(name) })),
@@ -49,6 +52,7 @@ export function generatedFiles(): GeneratedFile[] {
       "jenkins-pipeline": () => fenced("groovy", CI_JOBS.jenkins.text),
     }),
     withParts("docs/target-file.md", { fields: targetReference }),
+    withParts("docs/profiles.md", { profiles: profilesReference }),
     withParts("docs/own-suites.md"),
     withParts("docs/evidence.md", { replies: replyEvidence }),
     withParts("docs/internal/reliability.md", { figures: reliabilityFigures }),

@@ -26,6 +26,7 @@ import {
   showReportCommand,
   sizeCommand,
   upstreamCommand,
+  verifyClaimCommand,
   waiversCommand,
 } from "../commands/index.ts";
 import { EXIT, GauntletError, terminalText, UsageError, VERSION } from "../core/index.ts";
@@ -54,6 +55,7 @@ const COMMANDS = [
   sizeCommand,
   reportCommand,
   showReportCommand,
+  verifyClaimCommand,
   compareCommand,
   overheadCommand,
   clientCommand,

@@ -23,4 +23,5 @@ export { runCommand } from "./run/options.ts";
 export { showReportCommand } from "./show-report/options.ts";
 export { sizeCommand } from "./size/options.ts";
 export { upstreamCommand } from "./upstream/options.ts";
+export { verifyClaimCommand } from "./verify-claim/options.ts";
 export { waiversCommand } from "./waivers/options.ts";

@@ -22,7 +22,7 @@ export { onAbort } from "./process/on-abort.ts";
 export { outliveWriteErrors, type WriteFailure } from "./process/outlive-write-errors.ts";
 export { processorTimes } from "./process/processor-times.ts";
 export { keyByReference, readSecret } from "./process/secret-reference.ts";
-export { docsAddress, NAME, VERSION } from "./process/version.ts";
+export { BUILD_OF_PROGRAM, docsAddress, NAME, VERSION } from "./process/version.ts";
 export { median, rankCorrelation } from "./series.ts";
 export { seriesName } from "./series-name.ts";
 export { type Random, seededRandom } from "./statistics/random.ts";

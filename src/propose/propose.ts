@@ -3,6 +3,7 @@ import { DIALECTS, readRateLimit } from "../dialects/index.ts";
 import { dialectAdvice, modelsToTry } from "../run/preflight/index.ts";
 import { parseTarget, type Target } from "../target/index.ts";
 import { proposeContract } from "./propose-contract.ts";
+import { proposeProfiles } from "./propose-profiles.ts";
 import { type ProposedLine, withLines } from "./proposed-line.ts";
 import { misreadAs, type ReadDenial, readByProposal, readingRemarks } from "./read-proposal.ts";
 import { type DialectSample, type GatewaySample, isServed, sampleGateway } from "./sample-gateway.ts";
@@ -43,7 +44,9 @@ export async function propose(traffic: Traffic, file: string): Promise<Proposal>
     const kept = lines.filter(({ path }) => path[1] !== "denials" || !wrong.includes(path[2] ?? ""));
     if (kept.length === lines.length) {
       const about = redactor.redactValue(readingRemarks(read));
-      return { yaml: withLines(file, lines, [...redactor.redactValue(remarks), ...about]), read, remarks: about };
+      const profiles = proposeProfiles(sample, target, read);
+      const all = [...redactor.redactValue(remarks), ...about, ...profiles];
+      return { yaml: withLines(file, lines, all), read, remarks: about };
     }
     lines = kept;
   }

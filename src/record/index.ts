@@ -7,6 +7,7 @@ export {
   LAYERS,
   lacksFixture,
   type Waiver,
+  waiverSchema,
 } from "./check-result.ts";
 export {
   checkOfEvents,
@@ -64,6 +65,12 @@ export {
 export { LOAD_DIALECTS } from "./sections/load-values.ts";
 export type { Added, AddedDifference, Frontier, Overhead, OverheadLevel } from "./sections/overhead-section.ts";
 export { GATE_LEVELS, type Gate, type GateLevel, type PolicySection } from "./sections/policy-section.ts";
+export {
+  type Claimed,
+  type ProfileResult,
+  profileResultSchema,
+  type RequirementResult,
+} from "./sections/profile-section.ts";
 export { type RetryAfterFigures, type RetryOutcome, retryAfterSchema } from "./sections/retry-after-section.ts";
 export type { Leak, WatchedMetric, WatchedMetrics, WatchedSample } from "./sections/watched-section.ts";
 export { countStatuses, DECIDED, FAILED, STATUSES, type Status, UNDECIDED, worstStatus } from "./status.ts";

@@ -5,6 +5,7 @@ import { comparisonSchema } from "./sections/comparison-section.ts";
 import { loadSectionSchema } from "./sections/load-section.ts";
 import { overheadSchema } from "./sections/overhead-section.ts";
 import { policySectionSchema } from "./sections/policy-section.ts";
+import { claimedSchema, profileResultSchema } from "./sections/profile-section.ts";
 import { STATUSES } from "./status.ts";
 
 /** Version of the run record. A reader of version n reads every record up to n. */
@@ -23,9 +24,9 @@ const requirementSchema = z.strictObject({
 
 /**
  * What a reason of a verdict is: a failure's cause, check instances without a cause, a waiver that no longer covers anything, a
- * gate of the policy, what a comparison found, or how the run ended. `more` counts reasons that are not listed.
+ * gate of the policy, a profile, what a comparison found, or how the run ended. `more` counts reasons that are not listed.
  */
-const REASON_KINDS = ["cause", "checks", "waiver", "gate", "comparison", "run", "more"] as const;
+const REASON_KINDS = ["cause", "checks", "waiver", "gate", "profile", "comparison", "run", "more"] as const;
 
 const verdictSchema = z.strictObject({
   /** The one field that CI reads. */
@@ -60,7 +61,14 @@ export const runRecordSchema = z
     durationMs: z.number(),
     /** false: the run ended early, and the record holds the results until then. */
     complete: z.boolean(),
-    harness: z.strictObject({ name: z.string(), version: z.string() }),
+    harness: z.strictObject({
+      name: z.string(),
+      version: z.string(),
+      /** The commit that it was built from; absent: not known. */
+      commit: z.string().optional(),
+      /** Whether what was built differs from that commit. */
+      dirty: z.boolean().optional(),
+    }),
     requirementSet: z.strictObject({ version: z.string(), sha256: z.string() }),
     target: z.strictObject({
       name: z.string(),
@@ -98,6 +106,12 @@ export const runRecordSchema = z
       memoryBytes: z.number(),
     }),
     seed: z.int(),
+    /** Present if profiles were chosen. */
+    claimed: claimedSchema.optional(),
+    /** Present if profiles were chosen: the result of each that exists. */
+    profiles: z.array(profileResultSchema).optional(),
+    /** Present if profiles were chosen: results that are no pass and do not decide, because no chosen profile requires them. */
+    notDeciding: z.array(z.string()).optional(),
     verdict: verdictSchema,
     counts: z.record(z.enum(STATUSES), z.int()),
     requirements: z.array(requirementSchema),

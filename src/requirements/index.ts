@@ -10,6 +10,16 @@ export {
   temporaryLimitOf,
 } from "./denials.ts";
 export { EXCLUSIONS } from "./exclusions.ts";
+export {
+  IN_NO_PROFILE,
+  OPTIONAL_PARTS,
+  type OptionalPart,
+  PROFILE_NAMES,
+  PROFILES,
+  type Profile,
+  profileHash,
+  profileNamed,
+} from "./profiles.ts";
 export type {} from "./requirement.ts";
 export { REQUIREMENT_SET, requirementsAfter } from "./requirement-set.ts";
 export {

@@ -80,6 +80,8 @@ export interface Target {
   readonly compat: { readonly chat: "openai" | "none"; readonly messages: "anthropic" | "none" };
   /** Requirement set to be judged by; `undefined` for the newest. */
   readonly requirementSet: number | undefined;
+  /** Names of the profiles that the gateway claims; empty: none. */
+  readonly profiles: readonly string[];
   readonly budget: { readonly requests: number; readonly outputTokens: number };
   readonly authorized: boolean;
   /** What events of a workload may do, by name. */

@@ -32,6 +32,9 @@ export const repeat = {
 } as const;
 export const dryRun = flag("print what each suite would send, and send nothing");
 export const suite = many("module with your own suite (.ts, .js); may be repeated");
+export const profile = many(
+  "profile that the run must meet, instead of those of the target file; may be repeated; `gauntlet explain` describes each",
+);
 export const policy = text("policy file: gates, required suites and requirements, levels");
 export const baseline = {
   ...text("baseline file; default: the one that the policy names"),
@@ -57,6 +60,6 @@ const quick = {
 export const conformOptions = {
   ...grouped("Target", { target, mutation, variant, replicas }),
   ...grouped("What to run", { only, quick, suite, repeat, seed, "dry-run": dryRun }),
-  ...grouped("Judging", { policy, baseline, waivers }),
+  ...grouped("Judging", { profile, policy, baseline, waivers }),
   ...grouped("Output", { json, out }),
 };

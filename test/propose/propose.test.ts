@@ -368,3 +368,15 @@ test.each([
 ])("common words: %s", (_, texts, others, varying, expected) => {
   expect(commonWords(texts, others, varying)).toBe(expected);
 });
+
+test("a proposal names the profiles that fit what the gateway showed, as a comment", { timeout: 200_000 }, async () => {
+  await using gateway = await gatewayBehind({});
+  const { yaml } = await gateway.propose();
+  expect(parse(yaml)).not.toHaveProperty("profiles");
+  const chosen = parse(yaml.replace("# profiles: ", "profiles: "));
+  // Nothing shows upstreams or several addresses.
+  expect(chosen.profiles).toEqual([
+    ...["chat", "messages", "models-and-auth", "denials", "limits", "money", "streaming", "http"],
+    ...["openai-sdk", "anthropic-sdk"],
+  ]);
+});

@@ -81,7 +81,10 @@ function ofRun({ verdict, checks, comparison }: RunRecord): Reason[] {
   const known = new Set(checks.map(({ id }) => id));
   const others = verdict.reasons.filter(
     ({ kind, check }) =>
-      kind === "waiver" || kind === "run" || (kind === "checks" && (check === undefined || !known.has(check))),
+      kind === "waiver" ||
+      kind === "run" ||
+      kind === "profile" ||
+      (kind === "checks" && (check === undefined || !known.has(check))),
   );
   return [
     ...others.map(({ text }) => ({ status, text: oneLine(text, 300) })),

@@ -3,8 +3,9 @@ import { visible } from "../../clean-text.ts";
 import { isLoadOnly } from "../../figures/started-loads.ts";
 import { TONES, type Tone, VERDICT_TONES } from "../../status-style.ts";
 import type { Anchors } from "../anchors.ts";
-import { decimal, duration, plural, utc } from "../format.ts";
+import { decimal, duration, enumerate, plural, utc } from "../format.ts";
 import { Facts, Foreign, StatusMark } from "../parts.tsx";
+import { ProfileResults } from "./profiles.tsx";
 import { Reasons } from "./reasons.tsx";
 
 /** The verdict, its subject and its reasons: ten-second readers stop here. */
@@ -13,6 +14,7 @@ export function VerdictSection({ record, anchors }: { readonly record: RunRecord
   const tone = VERDICT_TONES[verdict.result];
   return (
     <section id="verdict" class={`verdict ${tone}`} aria-labelledby="verdict-title">
+      <ProfileResults record={record} />
       <div class="headline">
         <Shape tone={tone} result={verdict.result} />
         <div>
@@ -63,16 +65,23 @@ function sentence(record: RunRecord): string {
     ({ status, waived }) => (status === "fail" || status === "flaky") && waived === undefined,
   ).length;
   const untested = (counts.blocked ?? 0) + (counts.inconclusive ?? 0);
+  const claimed = record.profiles?.filter((profile) => profile.claimed) ?? [];
   const cut = complete ? "" : " The run was interrupted; these are the results so far.";
   switch (verdict.result) {
     case "pass":
       if (overhead !== undefined) return "Every level was measured, and the upstream does not differ from itself.";
+      if (claimed.length > 0)
+        return `${enumerate(claimed.map(({ name }) => name))}: every MUST was judged and met, or its violation is waived.${cut}`;
       return `No requirement was broken${(counts.warn ?? 0) > 0 ? `; ${plural(counts.warn ?? 0, "advice was", "advices were")} not followed` : ""}.${cut}`;
     case "fail":
       if (isLoadOnly(record))
         return `${failed > 0 ? `${plural(failed, "expectation")} of the load ${failed === 1 ? "was" : "were"} not met.` : "A gate was not met."}${untested > 0 ? ` ${decimal(untested)} more could not be decided.` : ""}${cut}`;
+      if (claimed.some(({ result }) => result === "not-conformant"))
+        return `${enumerate(claimed.flatMap(({ name, result }) => (result === "not-conformant" ? [name] : [])))}: a MUST is violated.${cut}`;
       return `${failed > 0 ? `${plural(failed, "check instance")} found a broken requirement.` : "A gate was not met."}${untested > 0 ? ` ${decimal(untested)} more could not be decided.` : ""}${cut}`;
     case "inconclusive":
+      if (claimed.length > 0)
+        return `No chosen profile is violated, but what they require was not tested completely: this is not a pass.${cut}`;
       return `Nothing was found broken, but ${untested > 0 ? `${plural(untested, "check instance")} could not be decided` : "too little was judged"}: this is not a pass.${cut}`;
     case "error":
       return `The harness itself failed; nothing is said about the gateway.${cut}`;

@@ -3,6 +3,10 @@ import { SCENARIOS } from "../../client-conformance/index.ts";
 import { didYouMean, UsageError } from "../../core/index.ts";
 import {
   isRequirementId,
+  PROFILE_NAMES,
+  type Profile,
+  profileHash,
+  profileNamed,
   REQUIREMENTS,
   type Requirement,
   requirementOf,
@@ -12,18 +16,20 @@ import {
 import { checksWith } from "../../run/suites/index.ts";
 
 /**
- * Explains a check, or a requirement with the checks and client scenarios that cover it.
+ * Explains a check, a requirement with the checks and client scenarios that cover it, or a profile.
  *
- * @throws UsageError for an id that is neither.
+ * @throws UsageError for an id that is none of them.
  */
 export async function explain(id: string, suite: readonly string[]): Promise<string> {
   const all = await checksWith(suite);
   const base = id.replace(/\[.*$/, "");
   const check = all.find((candidate) => candidate.id === base);
   if (check !== undefined) return explanationText(explanationOf(check));
+  const profile = profileNamed(id);
+  if (profile !== undefined) return profileText(profile);
   if (!isRequirementId(id))
-    throw new UsageError(`unknown check or requirement "${id}"`, {
-      hint: `${didYouMean(id, [...all.map((one) => one.id), ...REQUIREMENTS.map((one) => one.id)])}\`gauntlet checks\` lists all.`,
+    throw new UsageError(`unknown check, requirement or profile "${id}"`, {
+      hint: `${didYouMean(id, [...all.map((one) => one.id), ...REQUIREMENTS.map((one) => one.id), ...PROFILE_NAMES])}\`gauntlet checks\` lists all.`,
     });
   const requirement = requirementOf(id);
   const { level, layer, source, text } = requirement;
@@ -35,6 +41,24 @@ export async function explain(id: string, suite: readonly string[]): Promise<str
   const scenarios = SCENARIOS.filter(({ requirements }) => requirements.includes(id)).map(({ name }) => name);
   const clients = scenarios.length === 0 ? "" : `Scenarios of \`gauntlet client\`: ${scenarios.join(", ")}\n`;
   return `${id} (${level}, ${layer}, ${source})\n  ${text}\n\n${specification}Checks: ${covering.join(", ") || "none"}\n${clients}`;
+}
+
+/** A profile with its requirements, for the terminal. */
+function profileText(profile: Profile): string {
+  const { name, version, title, why, suites, dialect, requirements } = profile;
+  const lines = requirements.map(({ id, level, part }) => {
+    const condition = part === undefined ? "" : `, if the target declares ${part}`;
+    return `  ${id} (${level}${condition}): ${requirementOf(id).text}`;
+  });
+  return [
+    `profile ${name}, version ${version}: ${title}`,
+    why,
+    `Suites that must have judged it: ${suites.join(", ")}${dialect === undefined ? "" : `; ${dialect} dialect`}`,
+    `Requirements:\n${lines.join("\n")}`,
+    `SHA-256 ${profileHash(profile)}`,
+  ]
+    .join("\n\n")
+    .concat("\n");
 }
 
 /** An explanation for the terminal. */

@@ -1,7 +1,17 @@
 import { defineCommand, showProgress, text } from "../../terminal/index.ts";
 
 /** Formats that `--format` and `--print` both accept. */
-const TEXT_FORMATS = ["junit", "ctrf", "markdown", "comment", "annotations", "sarif", "events", "openmetrics"] as const;
+const TEXT_FORMATS = [
+  "junit",
+  "ctrf",
+  "markdown",
+  "comment",
+  "annotations",
+  "sarif",
+  "events",
+  "openmetrics",
+  "claim",
+] as const;
 
 export const reportCommand = defineCommand({
   command: "report <dirs..>",
@@ -21,7 +31,8 @@ export const reportCommand = defineCommand({
         nargs: 1,
         choices: ["html", "llm-d", ...TEXT_FORMATS] as const,
         default: [],
-        describe: "report to write; may be repeated; default: those of every run",
+        describe:
+          "report to write; may be repeated; default: those of every run; claim: what the run proves about its profiles",
       },
       layout: {
         choices: ["single", "folder"] as const,

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import {
   FORMATS,
   type Format,
@@ -7,16 +8,17 @@ import {
   renderTerminal,
 } from "../../../reports/index.ts";
 import { EXIT, escapedJson, UsageError } from "../../core/index.ts";
+import { writeAtomically } from "../../record/index.ts";
 import type { Colors, OnProgress, Outcome } from "../../run/control/index.ts";
 import { openSource, readOrRecover, writeReports } from "../../run/record/index.ts";
 
 /** Formats for a stream rather than files. */
-export type Printed = Exclude<Format, "html" | "llm-d"> | "terminal" | "json";
+export type Printed = Exclude<Format, "html" | "llm-d"> | "terminal" | "json" | "claim";
 
 export interface ReportOptions {
   readonly dirs: readonly string[];
   /** Default: what every run writes to its folder. */
-  readonly format: readonly Format[];
+  readonly format: readonly (Format | "claim")[];
   readonly layout: Layout;
   /** Folder of an earlier run that a comment compares with. */
   readonly base?: string | undefined;
@@ -27,12 +29,15 @@ export interface ReportOptions {
 }
 
 /** Renders the reports of stored runs again. Judges nothing and sends nothing. */
-export function report(
+export async function report(
   { dirs, format, layout, print, base, reportUrl }: ReportOptions,
   onProgress: OnProgress,
-): Outcome {
+): Promise<Outcome> {
   const written: string[] = [];
   const before = base === undefined ? undefined : readOrRecover(base);
+  // Judging a record again needs the checks, which no other report does.
+  const claims = format.includes("claim") || print === "claim" ? await import("../../run/claims/index.ts") : undefined;
+  const claimOf = (dir: string) => claims?.claimText(claims.composeClaim(dir)) ?? "";
   const texts = dirs.map((dir): Outcome["text"] => {
     const source = { ...openSource(dir), base: before, reportUrl };
     if (!source.record.complete)
@@ -41,8 +46,18 @@ export function report(
       throw new UsageError(`${dir} has no load results, and --format llm-d describes nothing else`, {
         hint: "Name the folder of a run of `gauntlet load`, or of `gauntlet run` on a target with limits.",
       });
+    if (print === "claim") {
+      const claim = claimOf(dir);
+      return () => claim;
+    }
     if (print !== undefined) return (colors) => printed({ source, folder: dir, format: print, colors });
-    const files = writeReports(dir, { ...(format.length === 0 ? {} : { formats: format }), layout }, source);
+    const formats = format.filter((one) => one !== "claim");
+    const files = writeReports(dir, { ...(format.length === 0 ? {} : { formats }), layout }, source);
+    if (format.includes("claim")) {
+      const path = join(dir, "claim.json");
+      writeAtomically(path, claimOf(dir));
+      files.push(path);
+    }
     written.push(...files);
     return () => files.map((file) => `${file}\n`).join("");
   });
@@ -56,7 +71,7 @@ export function report(
 interface Printing {
   readonly source: ReportSource;
   readonly folder: string;
-  readonly format: Printed;
+  readonly format: Exclude<Printed, "claim">;
   readonly colors: Colors;
 }
 

@@ -22,6 +22,12 @@ const { name, version, homepage } = readManifest();
 export const NAME = name;
 export const VERSION = version;
 
+/** Set by `scripts/bundle.mjs`: the commit that the program was built from. */
+declare const BUILD: { readonly commit: string; readonly dirty: boolean } | undefined;
+
+/** The build of this program; `undefined` if it runs from source, or was built without a repository. */
+export const BUILD_OF_PROGRAM = typeof BUILD === "undefined" ? undefined : BUILD;
+
 /** Address of a page of the documentation, such as `checks.md#authbearer`; `undefined` inside another program's bundle. */
 export function docsAddress(page: string): string | undefined {
   return homepage === undefined ? undefined : `${homepage.replace(/#.*$/, "")}/blob/main/docs/${page}`;

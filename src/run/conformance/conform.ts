@@ -2,6 +2,7 @@ import { setFlagsFromString } from "node:v8";
 import { jsonDocument, renderLoadRuns, renderTerminal } from "../../../reports/index.ts";
 import {
   type Check,
+  coverageOf,
   freeze,
   type Instance,
   instancesOf,
@@ -32,6 +33,7 @@ import { type Advice, adviceLine, dialectAdvice, prepare } from "../preflight/in
 import { composeRecord, evidenceOf, keepRecord, settle, unscoredRequirements } from "../record/index.ts";
 import { checksWith, dropUndeclaredSuites, isQuick } from "../suites/index.ts";
 import { CheckProgress } from "./check-progress.ts";
+import { claimedBy, profilesNamed } from "./claimed-profiles.ts";
 import { dryRun } from "./dry-run.ts";
 import { sentBy, TierRuns } from "./loads/concurrent-tiers.ts";
 import { driveLoads, named, policyParts, runRemainingLoads } from "./loads/policy-load.ts";
@@ -64,6 +66,8 @@ export interface ConformOptions extends Omit<TargetOptions, "policy"> {
   readonly tiers?: boolean | undefined;
   /** Only the smallest set of checks that finds most defects. */
   readonly quick?: boolean | undefined;
+  /** Profiles that the run must meet, instead of those of the target file. */
+  readonly profile?: readonly string[] | undefined;
 }
 
 /** More rounds say nothing more about flaky checks and only load the gateway. */
@@ -75,6 +79,7 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
   const checks = await checksWith(options.suite ?? []);
   if (options.lastFailed === true && options.only.length + options.suites.length > 0)
     throw new UsageError("--last-failed selects the checks: do not name others as well");
+  const chosen = profilesNamed(options.profile ?? []);
   const named = select(checks, options);
   const rounds = roundsOf(options);
   const waivers = options.waivers === undefined ? [] : loadWaivers(options.waivers);
@@ -95,7 +100,14 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
   const load = options.command === "run" ? (policy?.file.load ?? []) : [];
   const plan = planRun(target, { instances, rounds, isHooked, isQuick: options.quick === true, ...options, load });
   if (options.dryRun === true) return dryRun(target, plan, rounds);
-  const head = { command: options.command, arguments: argumentsOf({ ...options, only }), target, seed, startedAt };
+  const head = {
+    command: options.command,
+    arguments: argumentsOf({ ...options, only }),
+    target,
+    seed,
+    startedAt,
+    claimed: claimedBy(target, chosen),
+  };
   // Awaited here: the target is closed when this function returns.
   return await carryOut(
     { options, checks, instances, notSelected, qualifiers, rounds, waivers, unscored, policy, head, plan },
@@ -131,6 +143,7 @@ function argumentsOf(options: ConformOptions): string[] {
     ...(options.command === "run" && options.tiers === false && options.only.length === 0 ? ["--no-load"] : []),
     ...(options.confirm === true ? ["--confirm"] : []),
     ...optionWords("repeat", options.repeat === 1 ? undefined : options.repeat),
+    ...optionWords("profile", ...(options.profile ?? [])),
     ...optionWords("waivers", options.waivers),
     ...optionWords("policy", options.policy),
     ...optionWords("baseline", options.baseline),
@@ -186,9 +199,12 @@ async function carryOut(planned: Planned, opened: OpenTarget, control: RunContro
   const refused = plan?.refused;
   const ofLoad = [...checksOfLoad(load), ...(refused === undefined ? [] : checksOfUnsent(refused.names, refused.why))];
   const ofStop = judgeStop(planned, traffic, folder);
+  const covering = coverageOf(checks);
+  const profiles = head.claimed && { ...head.claimed, instances: covering };
   const found = composeRecord({
     ...head,
-    ...settle([...mergeRuns(runs), ...ofLoad, ...ofStop], { unscored, waivers, checks, today: startedAt }),
+    ...settle([...mergeRuns(runs), ...ofLoad, ...ofStop], { unscored, waivers, checks, profiles, today: startedAt }),
+    instances: covering,
     waivers,
     unscored,
     rounds,

@@ -8,4 +8,4 @@ export {
   runIdOf,
   targetQualifiers,
 } from "./record-head.ts";
-export { versionDocument } from "./version-document.ts";
+export { requirementSet, versionDocument } from "./version-document.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { cpus, totalmem } from "node:os";
 import type * as z from "zod";
 import { describeContract, readingRules } from "../../checks/index.ts";
-import { NAME, VERSION } from "../../core/index.ts";
+import { BUILD_OF_PROGRAM, NAME, VERSION } from "../../core/index.ts";
 import { RECORD_VERSION, type RunRecord, runRecordSchema } from "../../record/index.ts";
 import type { Target } from "../../target/index.ts";
 import { requirementSet } from "./version-document.ts";
@@ -14,6 +14,8 @@ export interface RunStart {
   readonly target: Target;
   readonly seed: number;
   readonly startedAt: Date;
+  /** Absent if no profile was chosen. */
+  readonly claimed?: RunRecord["claimed"];
 }
 
 /** The part of a record that is known before anything is sent. */
@@ -29,17 +31,18 @@ export const recordHeadSchema = runRecordSchema.pick({
   configuration: true,
   environment: true,
   seed: true,
+  claimed: true,
 });
 export type RecordHead = z.infer<typeof recordHeadSchema>;
 
-export function recordHead({ command, arguments: given, target, seed, startedAt }: RunStart): RecordHead {
+export function recordHead({ command, arguments: given, target, seed, startedAt, claimed }: RunStart): RecordHead {
   return {
     schemaVersion: RECORD_VERSION,
     runId: runIdOf(startedAt, seed, target),
     command,
     ...(given !== undefined && { arguments: [...given] }),
     startedAt: startedAt.toISOString(),
-    harness: { name: NAME, version: VERSION },
+    harness: { name: NAME, version: VERSION, ...BUILD_OF_PROGRAM },
     requirementSet: requirementSet(),
     target: {
       name: target.name,
@@ -57,6 +60,7 @@ export function recordHead({ command, arguments: given, target, seed, startedAt 
       memoryBytes: totalmem(),
     },
     seed,
+    ...(claimed !== undefined && { claimed }),
   };
 }
 

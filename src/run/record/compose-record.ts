@@ -1,13 +1,15 @@
 import type { WaiverBreach } from "../../checks/index.ts";
 import type { Redactor } from "../../http/recorder/index.ts";
 import { causesOf } from "../../judging/index.ts";
-import { decide } from "../../policy/index.ts";
+import { decide, decideByProfiles, decidingResults, judgeProfiles, type ProfileContext } from "../../policy/index.ts";
 import {
   type CheckResult,
   countStatuses,
+  FAILED,
   figuresOfLoad,
   type JudgedLoad,
   type RunRecord,
+  UNDECIDED,
   type Waiver,
 } from "../../record/index.ts";
 import { REQUIREMENTS } from "../../requirements/index.ts";
@@ -29,6 +31,7 @@ interface Facts {
   readonly interruptedBy: "SIGINT" | "SIGTERM" | undefined;
   /** Why the run ended early, other than by a signal. */
   readonly cutOff?: string | undefined;
+  readonly claimed?: RunRecord["claimed"];
   readonly redactor: Redactor;
   readonly waivers?: readonly Waiver[];
   readonly breaches?: readonly WaiverBreach[];
@@ -38,6 +41,8 @@ interface Facts {
   /** Ids of the check instances that were not selected. */
   readonly notSelected?: readonly string[];
   readonly leftovers?: readonly string[];
+  /** Every built-in check instance; needed for profiles. */
+  readonly instances?: ProfileContext["instances"] | undefined;
   /** The record only includes requirements that bind this side. Default: all. */
   readonly binds?: "client";
   /** Further qualifiers of the verdict. */
@@ -66,19 +71,26 @@ interface FactsFrom extends Omit<Facts, "command" | "target" | "seed" | "started
 export function composeFrom(facts: FactsFrom): RunRecord {
   const { head, durationMs, results, qualifiers = [] } = facts;
   const { waivers = [], breaches = [], unscored = [], rounds = 1, leftovers = [] } = facts;
+  const context = head.claimed && facts.instances && { ...head.claimed, instances: facts.instances };
+  const profiles = context && judgeProfiles(results, context);
+  const deciding = context === undefined ? results : decidingResults(results, context);
+  const notDeciding = context === undefined ? undefined : problemsWithout(results, deciding);
+  const verdict = decide(deciding, {
+    targetName: head.target.name,
+    baseUrl: facts.binds === "client" ? undefined : head.target.baseUrl,
+    qualifiers,
+    breaches: breaches.map(({ kind, check, text }) => ({ text: `waiver ${kind}: ${text}`, check })),
+    interruptedBy: facts.interruptedBy,
+    cutOff: facts.cutOff,
+  });
   const record: RunRecord = {
     ...head,
     endedAt: new Date(Date.parse(head.startedAt) + durationMs).toISOString(),
     durationMs,
     complete: facts.interruptedBy === undefined && facts.cutOff === undefined,
-    verdict: decide(results, {
-      targetName: head.target.name,
-      baseUrl: facts.binds === "client" ? undefined : head.target.baseUrl,
-      qualifiers,
-      breaches: breaches.map(({ kind, check, text }) => ({ text: `waiver ${kind}: ${text}`, check })),
-      interruptedBy: facts.interruptedBy,
-      cutOff: facts.cutOff,
-    }),
+    ...(profiles === undefined ? {} : { profiles }),
+    ...(notDeciding === undefined ? {} : { notDeciding }),
+    verdict: profiles === undefined ? verdict : decideByProfiles(verdict, profiles),
     counts: countStatuses(results.map(({ status }) => status)),
     requirements: REQUIREMENTS.filter(({ binds }) => facts.binds === undefined || facts.binds === binds).map(
       (requirement) => ({ ...requirement }),
@@ -102,6 +114,15 @@ export function composeFrom(facts: FactsFrom): RunRecord {
   };
   // Responses are already redacted; the rest is our own and the operator's text, such as paths and names.
   return facts.redactor.redactValue(record);
+}
+
+/** Results that are failed or undecided, but not among the deciding results. */
+function problemsWithout(results: readonly CheckResult[], deciding: readonly CheckResult[]): string[] {
+  const isProblem = ({ status }: CheckResult) => FAILED.includes(status) || UNDECIDED.includes(status);
+  const problems = new Set(deciding.filter(isProblem).map(({ id }) => id));
+  return results
+    .filter((result) => isProblem(result) && result.status !== "not-applicable" && !problems.has(result.id))
+    .map(({ id }) => id);
 }
 
 /** What the headline of a verdict must not hide. */

@@ -1,5 +1,6 @@
 import { applyWaivers, type Check, instancesOf, scoreBySet, type WaiverBreach } from "../../checks/index.ts";
 import { UsageError } from "../../core/index.ts";
+import { type ProfileContext, raiseLevels } from "../../policy/index.ts";
 import type { CheckResult, Waiver } from "../../record/index.ts";
 import { REQUIREMENT_SET, requirementsAfter } from "../../requirements/index.ts";
 import type { Target } from "../../target/index.ts";
@@ -10,6 +11,8 @@ export interface Terms {
   readonly waivers: readonly Waiver[];
   /** Every existing check, whether it ran or not. */
   readonly checks: readonly Check[];
+  /** The chosen profiles. */
+  readonly profiles?: ProfileContext | undefined;
   /** Day of the run, for the expiry of waivers. */
   readonly today: Date;
 }
@@ -17,10 +20,13 @@ export interface Terms {
 /** Applies what the gateway's team has agreed on to the results: its requirement set, its waivers. */
 export function settle(
   results: readonly CheckResult[],
-  { unscored, waivers, checks, today }: Terms,
+  { unscored, waivers, checks, profiles, today }: Terms,
 ): { readonly results: CheckResult[]; readonly breaches: readonly WaiverBreach[] } {
   const known = [...checks.flatMap(instancesOf), ...results].map(({ id }) => id);
-  return applyWaivers(scoreBySet(results, unscored), waivers, { today: today.toISOString().slice(0, 10), known });
+  return applyWaivers(raiseLevels(scoreBySet(results, unscored), profiles), waivers, {
+    today: today.toISOString().slice(0, 10),
+    known,
+  });
 }
 
 /**

@@ -131,6 +131,7 @@ function resolveTarget(file: TargetFile, written: unknown, source: string, refer
     },
     compat: { chat: compat?.chat ?? "openai", messages: compat?.messages ?? "anthropic" },
     requirementSet: file.requirementSet,
+    profiles: file.profiles ?? [],
     budget: { ...defaultBudget(file.addresses ?? [baseUrl]), ...definedOf(file.budget) },
     authorized: file.authorized ?? false,
     disturb: Object.fromEntries(

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { addressProblem } from "../../core/index.ts";
 import { DIALECTS } from "../../dialects/index.ts";
-import { DENIALS } from "../../requirements/index.ts";
+import { DENIALS, PROFILE_NAMES } from "../../requirements/index.ts";
 import { actionSchema } from "./action.ts";
 import { denialMessage } from "./denial-message.ts";
 import { STATES } from "./fixture-names.ts";
@@ -268,6 +268,17 @@ export const targetSchema = z
     requirementSet: optional(
       z.int().positive(),
       "Requirement set to judge by; newer requirements are shown but not scored. Default: the newest.",
+    ),
+    gateway: optional(
+      z.strictObject({
+        version: optional(text, "Exact version, such as a release, an image digest or a commit."),
+        startedWith: optional(text, "The command line or the manifest that it was started with, without secrets."),
+      }),
+      "Which build of the gateway this is; a claim names it.",
+    ),
+    profiles: optional(
+      z.array(z.enum(PROFILE_NAMES)).min(1),
+      "Profiles that the gateway claims: a run must meet these, and other results are shown without deciding. Default: no profiles; every requirement decides.",
     ),
     compat: optional(compat, 'Which real clients to check for beyond the specification; "none": no such checks.'),
     budget: optional(

@@ -115,6 +115,7 @@ export function describeEmbedded(ready: ReadyLine): { readonly target: Target; r
     skip: {},
     compat: { chat: "openai", messages: "anthropic" },
     requirementSet: undefined,
+    profiles: [],
     budget: defaultBudget([ready.baseUrl]),
     disturb: {},
     authorized: false,

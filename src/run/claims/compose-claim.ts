@@ -1,0 +1,167 @@
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  controlOf,
+  curlLine,
+  type Evidence,
+  embeddedSwitches,
+  keyVariables,
+  outcomeOf,
+  type ReportSource,
+  rerunAllOf,
+} from "../../../reports/index.ts";
+import { isObject } from "../../core/index.ts";
+import { EXCHANGES, type ProfileResult, RECORDINGS, type RunRecord } from "../../record/index.ts";
+import { evidenceOf } from "../record/index.ts";
+import { CLAIM_VERSION, type Claim, type ClaimedExchange } from "./claim.ts";
+import { type JudgedRecord, judgeStored } from "./judge-stored.ts";
+
+/** Files of a run folder that a claim follows from. */
+const FILES = ["run.json", EXCHANGES, RECORDINGS] as const;
+/** Maximum length of a body in a claim. */
+const MAX_BODY_CHARACTERS = 1_500;
+
+/**
+ * The claim of a stored run: a pure function of the files of its folder, so that anyone with the folder computes the same bytes.
+ *
+ * @throws UsageError if the run claims nothing, or its recording does not give what it states.
+ */
+export function composeClaim(dir: string): Claim {
+  const judged = judgeStored(dir);
+  const { record, claimed } = judged;
+  const limitations = limitationsOf(judged);
+  const configuration = isObject(record.configuration.value) ? record.configuration.value : {};
+  const { id, profiles, exchanges } = withExchanges(judged, evidenceOf(dir, record), record.runId);
+  return {
+    schemaVersion: CLAIM_VERSION,
+    kind: "gauntlet-claim",
+    gateway: gatewayOf(record),
+    harness: record.harness,
+    requirementSet: record.requirementSet,
+    run: {
+      id,
+      startedAt: record.startedAt,
+      endedAt: record.endedAt,
+      complete: record.complete,
+      qualifiers: record.verdict.qualifiers,
+    },
+    contract: configuration["contract"] ?? null,
+    reading: record.target.reading,
+    declared: claimed.declared,
+    waivers: (record.waivers ?? []).map(({ magnitudes: _magnitudes, place: _place, ...waiver }) => waiver),
+    limitations,
+    profiles: profiles.map((profile) =>
+      profile.result === "conformant" && limitations.length > 0 ? { ...profile, result: "partial" } : profile,
+    ),
+    exchanges,
+    record: digestOf(dir),
+    reproduce: rerunAllOf(record),
+  };
+}
+
+function gatewayOf(record: RunRecord): Claim["gateway"] {
+  const { target, harness, configuration } = record;
+  const server = target.build ?? null;
+  if (target.source === "embedded") {
+    const version = harness.commit === undefined ? harness.version : `${harness.version}, commit ${harness.commit}`;
+    const startedWith = ["gauntlet gateway", ...embeddedSwitches(record)].join(" ");
+    return { name: target.name, version, startedWith, server };
+  }
+  const written = isObject(configuration.value) ? configuration.value["gateway"] : undefined;
+  const stated = (name: string): string | null => {
+    const value = isObject(written) ? written[name] : undefined;
+    return typeof value === "string" ? value : null;
+  };
+  return { name: target.name, version: stated("version"), startedWith: stated("startedWith"), server };
+}
+
+/**
+ * Why no profile of this run may be called conformant. What was skipped or blocked makes only the profiles partial that need it.
+ */
+function limitationsOf({ record, results }: JudgedRecord): string[] {
+  const { harness, complete, load, unscored = [] } = record;
+  const { version, startedWith } = gatewayOf(record);
+  const isBusy = (reason: { readonly kind: string } | undefined) =>
+    reason?.kind === "generator-late" || reason?.kind === "machine-busy";
+  const late = results.filter(
+    ({ reason, findings }) => isBusy(reason) || findings.some((finding) => isBusy(finding.reason)),
+  );
+  const invalid = (load?.runs ?? []).filter(({ generator }) => !generator.valid);
+  const waived = results.filter(({ waived: one }) => one !== undefined);
+  return [
+    ...(harness.commit === undefined ? ["the harness does not name the commit that it was built from"] : []),
+    ...(harness.dirty === true ? ["the harness was built with uncommitted changes"] : []),
+    ...(complete ? [] : ["the run ended early"]),
+    ...(version === null ? ["the target file does not state the version of the gateway (gateway.version)"] : []),
+    ...(startedWith === null
+      ? ["the target file does not state how the gateway was started (gateway.startedWith)"]
+      : []),
+    ...(late.length + invalid.length === 0
+      ? []
+      : [
+          `the machine was too busy to send on time: ${[...late.map(({ id }) => id), ...invalid.map(({ name }) => name)].slice(0, 5).join(", ")}`,
+        ]),
+    ...(waived.length === 0 ? [] : [`waived: ${waived.map(({ id }) => id).join(", ")}`]),
+    ...(unscored.length === 0 ? [] : [`not judged by newer requirements: ${unscored.join(", ")}`]),
+  ];
+}
+
+/** Adds the control requests of violations, and the exchanges that the results name. */
+function withExchanges(
+  { profiles, results, record }: JudgedRecord,
+  evidence: ReportSource["evidence"],
+  id: string,
+): { readonly id: string; readonly profiles: ProfileResult[]; readonly exchanges: ClaimedExchange[] } {
+  const byId = new Map(results.map((result) => [result.id, result]));
+  const variables = keyVariables(record.configuration.value);
+  const shown = new Map<string, ClaimedExchange>();
+  const show = (one: Evidence | undefined) => {
+    if (one !== undefined) shown.set(one.id, claimedExchange(one, variables));
+    return one?.id;
+  };
+  const named = profiles.map((profile) => ({
+    ...profile,
+    requirements: profile.requirements.map((requirement) => {
+      const exchange = requirement.exchange === undefined ? undefined : evidence(requirement.exchange);
+      if (exchange === undefined) return requirement;
+      show(exchange);
+      const check = requirement.checks
+        .map((name) => byId.get(name))
+        .find((one) => one?.exchanges.includes(exchange.id));
+      const control =
+        (requirement.control === undefined ? undefined : evidence(requirement.control)) ??
+        (check === undefined ? undefined : controlOf(check, exchange, { evidence }));
+      const controlId = show(control);
+      return controlId === undefined ? requirement : { ...requirement, control: controlId };
+    }),
+  }));
+  return { id, profiles: named, exchanges: [...shown.values()] };
+}
+
+function claimedExchange(evidence: Evidence, variables: (key: string) => string): ClaimedExchange {
+  const { id, request, response } = evidence;
+  const curl = curlLine(evidence, variables);
+  const { text } = response?.body ?? {};
+  return {
+    id,
+    method: request.method,
+    url: request.url,
+    ...(request.body === undefined ? {} : { requestBody: request.body.slice(0, MAX_BODY_CHARACTERS) }),
+    outcome: outcomeOf(evidence),
+    ...(text === undefined ? {} : { responseBody: text.slice(0, MAX_BODY_CHARACTERS) }),
+    ...(curl === undefined ? {} : { curl }),
+  };
+}
+
+/** The hash of the record: of the hashes of its files. */
+function digestOf(dir: string): Claim["record"] {
+  const files = FILES.filter((name) => existsSync(join(dir, name))).map((name) => ({
+    name: name.replaceAll("\\", "/"),
+    sha256: createHash("sha256")
+      .update(readFileSync(join(dir, name)))
+      .digest("hex"),
+  }));
+  const lines = files.map((file) => `${file.sha256}  ${file.name}\n`).join("");
+  return { sha256: createHash("sha256").update(lines).digest("hex"), files };
+}

@@ -1,0 +1,94 @@
+import { CHECKS } from "../../../suites/index.ts";
+import { coverageOf } from "../../checks/index.ts";
+import { UsageError } from "../../core/index.ts";
+import { judgeProfiles } from "../../policy/index.ts";
+import { type CheckResult, type ProfileResult, type RunRecord, readRun } from "../../record/index.ts";
+import { requirementSet } from "../journal/index.ts";
+import { judgeAgain } from "../judge/index.ts";
+import { settle } from "../record/index.ts";
+
+/** A stored run whose recording was judged again. */
+export interface JudgedRecord {
+  readonly record: RunRecord;
+  readonly claimed: NonNullable<RunRecord["claimed"]>;
+  readonly results: readonly CheckResult[];
+  readonly profiles: readonly ProfileResult[];
+}
+
+/**
+ * Judges the recording of a run again, with the built-in checks: custom suites say nothing about profiles.
+ *
+ * @throws UsageError if the folder has no finished conformance run with profiles, or if its recording gives other results than
+ * `run.json` states: one of them was changed, or another version judged it.
+ */
+export function judgeStored(dir: string): JudgedRecord {
+  const stored = readRun(dir);
+  const { record } = stored;
+  const { claimed, waivers = [], unscored = [], startedAt, harness } = record;
+  if (claimed === undefined) {
+    throw new UsageError(`the run in ${dir} chose no profile, so there is nothing to claim`, {
+      hint: "Run again with --profile, or list `profiles` in the target file.",
+    });
+  }
+  if (record.requirementSet.sha256 !== requirementSet().sha256) {
+    throw new UsageError(`the run in ${dir} was judged by another requirement set than this program has`, {
+      hint: `Use the version that made it: ${buildText(harness)}.`,
+    });
+  }
+  const context = { ...claimed, instances: coverageOf(CHECKS) };
+  const terms = { waivers, unscored, checks: CHECKS, profiles: context, today: new Date(startedAt) };
+  const { results } = settle(judgeAgain(stored, CHECKS, dir), terms);
+  const profiles = judgeProfiles(results, context);
+  const difference = differenceOf(record, results, profiles);
+  if (difference !== undefined) {
+    throw new UsageError(`run.json of ${dir} does not state what its recording gives: ${difference}`, {
+      hint: `One of them was changed, or another version judged it. The run was made with ${buildText(harness)}.`,
+    });
+  }
+  return { record, claimed, results, profiles };
+}
+
+const buildText = ({ version, commit }: RunRecord["harness"]): string =>
+  commit === undefined ? `version ${version}` : `version ${version}, commit ${commit}`;
+
+/** What decides, without words: these may have been redacted in the record. */
+const signOf = ({ status, violated, findings, waived }: CheckResult): string =>
+  JSON.stringify([
+    status,
+    violated,
+    findings.map(({ requirements, outcome, weight, count, exchanges }) => [
+      requirements,
+      outcome,
+      weight,
+      count,
+      exchanges,
+    ]),
+    waived !== undefined,
+  ]);
+
+const signOfProfile = ({ name, version, sha256, claimed, result, causes, requirements }: ProfileResult): string =>
+  JSON.stringify([
+    [name, version, sha256, claimed, result, causes],
+    requirements.map(({ id, level, result: one, checks, met, exchange, control }) => [
+      [id, level, one, checks, met],
+      [exchange, control],
+    ]),
+  ]);
+
+function differenceOf(
+  { checks, profiles: stated = [] }: RunRecord,
+  results: readonly CheckResult[],
+  profiles: readonly ProfileResult[],
+): string | undefined {
+  for (const [index, result] of results.entries()) {
+    const before = checks[index];
+    if (before !== undefined && signOf(before) !== signOf(result))
+      return `${result.id} is recorded as ${before.status}, and judged as ${result.status}`;
+  }
+  for (const [index, profile] of profiles.entries()) {
+    const before = stated[index];
+    if (before === undefined || signOfProfile(before) !== signOfProfile(profile))
+      return `profile ${profile.name} is recorded as ${before?.result ?? "missing"}, and judged as ${profile.result}`;
+  }
+  return stated.length === profiles.length ? undefined : "it has profiles that do not exist";
+}
