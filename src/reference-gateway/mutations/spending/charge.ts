@@ -16,7 +16,9 @@ const billed = (when: (call: Call, closing: Closing) => boolean): Apply =>
   wrap("charge", (next) => (call, closing) => {
     const charge = next(call, closing);
     if (charge > 0 || call.key === undefined || !when(call, closing)) return charge;
-    return call.model === undefined ? FLAT_FEE : Math.max(FLAT_FEE, costOf(call.model, 0, closing.deliveredTokens));
+    return call.model === undefined
+      ? FLAT_FEE
+      : Math.max(FLAT_FEE, costOf(call.model, { outputTokens: closing.deliveredTokens }));
   });
 
 const EVERY_KIND = ["SPEND-12"];
