@@ -122,7 +122,7 @@ function isUnsupported({ requested, status = 0 }: Response): boolean {
 /** Continues only if the ledger could be read. */
 export function assumeRead({ problem }: LedgerReading, verdict: Verdict): void {
   if (problem !== null)
-    verdict.missingFixture(`the ledger ${problem}`, ["ledger:", "  # see docs/target-file.md, The ledger"]);
+    verdict.missingFixture(`the ledger ${problem}`, []);
 }
 
 /** Continues only if some row belongs to a request: otherwise the description of the ledger may be wrong. */
@@ -131,7 +131,7 @@ export function assumeRows({ sent, reading, terms }: LedgerRecording, verdict: V
   if (matched.rows.some((rows) => rows.length > 0) || (terms.merges && reading.rows.length > 0)) return;
   verdict.missingFixture(
     `no row of the ledger belongs to a request of this check, ${SETTLED_MS / 1_000} s after the last one (${reading.rows.length} rows in this time)`,
-    ["ledger:", "  # see docs/target-file.md, The ledger"],
+    [],
   );
 }
 

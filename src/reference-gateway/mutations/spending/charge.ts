@@ -88,6 +88,7 @@ export const CHARGE_MUTATIONS: readonly Mutation[] = [
   }),
   loadMutation("charge.parallel-overshoot", {
     breaks: ["SPEND-6"],
+    detectedBy: { "ledger.lifetime-budget": "SPEND-6" },
     summary: "Requests in flight do not count: a parallel burst overshoots a cap or a budget.",
     apply: wrap("heldBack", () => () => 0),
   }),
