@@ -121,8 +121,7 @@ function isUnsupported({ requested, status = 0 }: Response): boolean {
 
 /** Continues only if the ledger could be read. */
 export function assumeRead({ problem }: LedgerReading, verdict: Verdict): void {
-  if (problem !== null)
-    verdict.missingFixture(`the ledger ${problem}`, []);
+  if (problem !== null) verdict.missingFixture(`the ledger ${problem}`, []);
 }
 
 /** Continues only if some row belongs to a request: otherwise the description of the ledger may be wrong. */
