@@ -16,7 +16,8 @@ export type Defect = (typeof DEFECTS)[number];
 
 export const isOfReplicas = (id: string): boolean => suiteOf(id) === "replicas";
 
-export const isOfLedger = (id: string): boolean => suiteOf(id) === "ledger";
+/** Checks that read a ledger, or use up one key after the other. */
+export const isOfLedger = (id: string): boolean => suiteOf(id) === "ledger" || id.endsWith("-parallel");
 
 /** Detected in a requirement that only warns, by a check in which a MUST is broken as well. */
 const ALSO_BREAKS_A_MUST = ["provider.long-reasoning-ends-stream"];

@@ -1,18 +1,7 @@
 import { grid, type Mutation, mutation } from "../../change.ts";
 import { chargesFor, costsAs, countsAs, lists, pricedAt, recordsAs } from "../../edits/ledger-edits.ts";
 import { onRelayedReply } from "../../edits/provider-edits.ts";
-import {
-  always,
-  both,
-  crowded,
-  nonStreaming,
-  onChat,
-  once,
-  onMessages,
-  remembered,
-  streaming,
-  type When,
-} from "../../edits/when.ts";
+import { always, both, nonStreaming, onChat, onMessages, streaming, type When } from "../../edits/when.ts";
 import { wrap } from "../../edits/wrap.ts";
 import type { Activity } from "../../history.ts";
 import type { Call } from "../../pipeline/behaviour.ts";
@@ -35,12 +24,6 @@ const LATE_MS = 180_000;
 
 const ofAttempts = ({ failedAttempts }: Call, row: Activity): number =>
   row.outcome === "complete" ? failedAttempts : 0;
-
-/** By key, the most that it had reserved, micro-dollars. */
-const mostReserved = remembered(() => new Map<string, number>());
-
-/** Decided when the request is checked. */
-const wasCrowded = once(crowded(8));
 
 /** A failed request is charged. */
 const billsFailures = (when: When) =>
@@ -295,27 +278,6 @@ export const LEDGER_MUTATIONS: readonly Mutation[] = [
     detectedBy: { "ledger.totals": "LEDGER-TOTALS" },
     summary: "The totals of the ledger do not include streams.",
     apply: wrap("ledgerTotals", (next) => (rows) => next(rows.filter(({ stream }) => !stream))),
-  }),
-  mutation("ledger.rest-unusable", {
-    ...SHOWN,
-    breaks: ["SPEND-13"],
-    detectedBy: { "ledger.daily-cap": "SPEND-13", "ledger.lifetime-budget": "SPEND-13" },
-    mayBreak: ["SPEND-6"],
-    summary: "What a key reserves for more than eight parallel requests is never released.",
-    apply: wrap("heldBack", (next) => (key, call) => {
-      const kept = mostReserved(call);
-      const reserved = next(key, call);
-      if (crowded(8)(call)) kept.set(key.id, Math.max(kept.get(key.id) ?? 0, reserved));
-      return Math.max(reserved, kept.get(key.id) ?? 0);
-    }),
-  }),
-  mutation("ledger.parallel-charges-lost", {
-    ...SHOWN,
-    breaks: ["SPEND-6"],
-    detectedBy: { "ledger.daily-cap": "SPEND-6" },
-    mayBreak: ["SPEND-5", "SPEND-12"],
-    summary: "With more than eight requests in flight, charges do not count toward daily caps for ten minutes.",
-    apply: wrap("settlingLagMs", (next) => (call) => (wasCrowded(call) ? 600_000 : next(call))),
   }),
   mutation("ledger.minutes-late", {
     ...SHOWN,

@@ -1,7 +1,7 @@
 import { type Check, defineCheck, type RequestSpec, type Response, type Session } from "../../src/checks/index.ts";
 import { deviation, formatCount, formatRounded, mean, tQuantile } from "../../src/core/index.ts";
 import { atMost } from "../../src/judging/index.ts";
-import { isSpendingDenial, LAG_S, type UsedUpState } from "../spending/drive.ts";
+import { isSpendingDenial, LAG_S, type UsedUpState } from "./drive.ts";
 
 /** Parallel requests, of which each level uses up fresh keys. */
 const LEVELS = [1, 4, 16, 64, 256] as const;
@@ -127,7 +127,7 @@ function withInterval(values: readonly number[]): string {
   return `${requests} (95 %: ${low} to ${high})`;
 }
 
-function capCheck(state: UsedUpState, id: `ledger.${string}`): Check {
+function capCheck(state: UsedUpState, id: `spending.${string}`): Check {
   const limit = WHAT[state];
   return defineCheck<CapsRecording>({
     id,
@@ -204,7 +204,7 @@ function capCheck(state: UsedUpState, id: `ledger.${string}`): Check {
   });
 }
 
-export const CAPS: readonly Check[] = [
-  capCheck("cappable", "ledger.daily-cap"),
-  capCheck("childSmall", "ledger.lifetime-budget"),
+export const PARALLEL: readonly Check[] = [
+  capCheck("cappable", "spending.cap-parallel"),
+  capCheck("childSmall", "spending.budget-parallel"),
 ];
