@@ -119,6 +119,10 @@ const FOLLOWS: Readonly<Record<string, readonly string[]>> = {
   "TEXT-INTACT": ["OWN-ANSWER", "UPSTREAM-REPLY"],
   // A gateway that admits more than it counts reports other remaining tokens, too.
   "TOKENS-ENFORCED": ["TOKENS-AT-ONCE", "TOKENS-REMAINING"],
+  "LEDGER-ONCE": ["LEDGER-COST"],
+  "LEDGER-TOKENS": ["LEDGER-COST", "LEDGER-USAGE"],
+  "SPEND-1": ["LEDGER-COST", "LEDGER-LAG"],
+  "UPSTREAM-USAGE": ["LEDGER-USAGE"],
 };
 
 /** An unusable 2xx breaks whatever its request was testing, as a rejection would. */
