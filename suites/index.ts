@@ -3,6 +3,7 @@ import { AUTH } from "./auth/index.ts";
 import { CHAT } from "./chat.ts";
 import { COMPAT } from "./compat/index.ts";
 import { ERRORS } from "./errors/index.ts";
+import { LEDGER } from "./ledger/index.ts";
 import { LIMITS } from "./limits/index.ts";
 import { MESSAGES } from "./messages/index.ts";
 import { LIST_AS_SDKS_SEND } from "./models/as-sdks-send.ts";
@@ -36,6 +37,7 @@ export const CHECKS: readonly Check[] = inDialect("any", [
   ...RETRY_AFTER,
   ...TOKEN_LIMITS,
   ...SPENDING,
+  ...LEDGER,
   ...REPLICAS,
   ...SECURITY,
   ...onAnyAccount(ROBUSTNESS),

@@ -1,5 +1,6 @@
 import { UsageError } from "../core/index.ts";
 import type { VariantContract } from "./change.ts";
+import type { LedgerDescription } from "./ledger/description.ts";
 import { MUTATIONS } from "./mutations/mutation-table.ts";
 import type { Behaviour } from "./pipeline/behaviour.ts";
 import { DEFAULT_BEHAVIOUR } from "./pipeline/default-behaviour.ts";
@@ -40,6 +41,11 @@ export class BehaviourSwitch {
   /** What a target file has to declare about the variants. */
   get contract(): VariantContract | undefined {
     return pick("variant", VARIANTS, this.#variants).find(({ contract }) => contract !== undefined)?.contract;
+  }
+
+  /** The same for the ledger. */
+  get ledger(): Partial<LedgerDescription> {
+    return Object.assign({}, ...pick("variant", VARIANTS, this.#variants).map(({ ledger }) => ledger));
   }
 
   /**

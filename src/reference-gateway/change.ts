@@ -1,3 +1,4 @@
+import type { LedgerDescription } from "./ledger/description.ts";
 import type { Behaviour } from "./pipeline/behaviour.ts";
 
 /** A change of one gateway's behaviour. Its state lives in the closure of one `apply`. */
@@ -41,6 +42,8 @@ export interface Variant extends Change {
   readonly blocks?: readonly string[];
   /** What a target file has to declare about it, as its `contract`. */
   readonly contract?: VariantContract;
+  /** The same for its `ledger`. */
+  readonly ledger?: Partial<LedgerDescription>;
 }
 
 /** The part of a target file that says how a gateway expresses denials. */

@@ -1,9 +1,10 @@
 import type { Endpoint } from "./endpoint.ts";
 import type { Outcome } from "./pipeline/outcome.ts";
+import type { Usage } from "./relay/usage.ts";
 import { Ring } from "./ring.ts";
 
 /** One row of the activity history. It names the key by its id, never by its text. */
-export interface Activity {
+export interface Activity extends Usage {
   readonly requestId: string;
   /** Unix epoch milliseconds. */
   readonly atMs: number;
@@ -15,8 +16,6 @@ export interface Activity {
   readonly status: number;
   readonly outcome: Outcome;
   readonly reason: string | undefined;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
   readonly chargeMicroUsd: number;
   readonly durationMs: number;
   /** What the provider sent instead of a reply; shortened. */

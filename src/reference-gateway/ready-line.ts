@@ -1,5 +1,6 @@
 import type { Limits } from "./accounts/tiers.ts";
 import type { VariantContract } from "./change.ts";
+import type { LedgerDescription } from "./ledger/description.ts";
 import type { ReadyAccounts, TokenLimitedKey } from "./ready-accounts.ts";
 
 /** Model ids by the role they play for a test client. */
@@ -54,6 +55,8 @@ export interface ReadyLine extends ReadyAccounts {
   readonly limits: Limits;
   /** An account with a limit on tokens per minute, if the gateway was started with one. */
   readonly tokenLimits?: TokenLimitedKey;
+  /** What a target file has to declare about the ledger, if there are real providers. */
+  readonly ledger?: LedgerDescription;
   /** Providers of `gauntlet upstream` that were started with the gateway, and how it uses them. */
   readonly upstream?: {
     readonly controlUrl: string;

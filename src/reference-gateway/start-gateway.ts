@@ -13,9 +13,10 @@ import { Scheduler } from "./delivery/scheduler.ts";
 import { GatewayClock } from "./gateway-clock.ts";
 import { History } from "./history.ts";
 import { gatewayServer } from "./http/gateway-server.ts";
+import { describeLedger } from "./ledger/description.ts";
 import { type GatewayOptions, type GatewaySettings, resolveOptions } from "./options.ts";
 import type { Behaviour } from "./pipeline/behaviour.ts";
-import { MODELS, type Model, relayedModel } from "./providers/model-table.ts";
+import { MODELS, type Model, relayedAlias, relayedModel } from "./providers/model-table.ts";
 import { type ReadyKeys, readyAccountsOf, tokenLimitsOf } from "./ready-accounts.ts";
 import { EXTRA_MODELS, MODEL_ROLES, type ReadyLine, rolesOf } from "./ready-line.ts";
 import { connectUpstream, type Upstream } from "./relay/upstream.ts";
@@ -121,6 +122,7 @@ async function startWith(settings: GatewaySettings, options: GatewayOptions, fil
       limits: readyKeys.get("valid")?.account.limits ?? settings.limits,
       ...accounts,
       ...(tokenLimits && { tokenLimits }),
+      ...(upstream && settings.simulatedToo && { ledger: describeLedger(upstream.models, behaviours.ledger) }),
       ...(behaviours.contract && { contract: behaviours.contract }),
     },
     async drain() {
@@ -191,7 +193,7 @@ function makeServices(
 function modelsOf({ simulatedToo }: GatewaySettings, upstream: Upstream | undefined): readonly Model[] {
   if (upstream === undefined) return MODELS;
   const relayed = upstream.models.map(relayedModel);
-  return simulatedToo ? [...MODELS, ...relayed] : relayed;
+  return simulatedToo ? [...MODELS, ...relayed, ...upstream.models.map(relayedAlias)] : relayed;
 }
 
 /** Connections without a request so far: Node does not count them as idle, and they would delay a drain. */

@@ -83,11 +83,6 @@ export const EXCLUSIONS: readonly Exclusion[] = [
     kind: "not-observable",
     reason: "states show only through the denials that errors.* judge",
   },
-  {
-    requirement: "SPEND-11",
-    kind: "not-observable",
-    reason: "bills of interrupted streams are in the history, which the interface does not expose",
-  },
   { requirement: "HIST-1", kind: "not-observable", reason: "the interface gives no access to the history" },
   { requirement: "SEC-4", kind: "not-observable", reason: "a gateway's own logs cannot be seen from outside" },
 ];

@@ -356,6 +356,42 @@ export const PROTOCOL_REQUIREMENTS = [
     text: "The gateway then admits the number of remaining tokens that a response states.",
   },
   {
+    id: "LEDGER-ONCE",
+    level: "MUST",
+    source: "specification 1.4 and 7.R5; target file, ledger",
+    text: "A request is charged once, however many attempts at providers it takes, and nothing else is charged.",
+  },
+  {
+    id: "LEDGER-COST",
+    level: "MUST",
+    source: "target file, ledger.prices",
+    text: "A request costs what its tokens cost at the declared prices of the model that the caller named.",
+  },
+  {
+    id: "LEDGER-TOKENS",
+    level: "SHOULD",
+    source: "OpenAI and Anthropic API references; common sense",
+    text: "The ledger records the tokens that the provider counted, of each kind.",
+  },
+  {
+    id: "LEDGER-USAGE",
+    level: "SHOULD",
+    source: "specification 2.3.usage and 2.5.usage; common sense",
+    text: "The ledger records the tokens that the reply states.",
+  },
+  {
+    id: "LEDGER-TOTALS",
+    level: "SHOULD",
+    source: "target file, ledger.totals; common sense",
+    text: "The totals that the ledger states are the sums of its rows.",
+  },
+  {
+    id: "LEDGER-LAG",
+    level: "SHOULD",
+    source: "specification 8.S.cap; common sense",
+    text: "The ledger shows a request about a minute after its end.",
+  },
+  {
     id: "KEY-ONE-HOST",
     level: "MUST",
     binds: "client",

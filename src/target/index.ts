@@ -15,6 +15,7 @@ export {
 } from "./file/action.ts";
 export { messageProblem } from "./file/denial-message.ts";
 export { STATES, type State } from "./file/fixture-names.ts";
+export type { LedgerPrice, LedgerTarget } from "./file/ledger.ts";
 export { loadTarget, parseTarget } from "./file/load-target.ts";
 export { readText, readYaml } from "./file/read-yaml.ts";
 export { type TargetFile, targetJsonSchema } from "./file/schema.ts";
@@ -22,6 +23,8 @@ export { TIERS as TIER_LIMITS } from "./file/tiers.ts";
 export type { TokenLimits } from "./file/token-limits.ts";
 export { optional } from "./file/value-schemas.ts";
 export { Key } from "./key.ts";
+export type { LedgerRow } from "./ledger/ledger-rows.ts";
+export { type LedgerReading, readLedger } from "./ledger/read-ledger.ts";
 export { describeEmbedded, type ReadyLine, startEmbedded } from "./provision/embedded.ts";
 export { hookProvisioner } from "./provision/hook-provisioner.ts";
 export { type OwnProcess, startOwnProcess } from "./provision/own-process.ts";

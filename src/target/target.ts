@@ -1,6 +1,7 @@
 import type { Dialect } from "../dialects/index.ts";
 import type { Addresses } from "./addresses.ts";
 import type { Action } from "./file/action.ts";
+import type { LedgerTarget } from "./file/ledger.ts";
 import type { TargetFile } from "./file/schema.ts";
 import type { Tier } from "./file/tiers.ts";
 import type { TokenLimits } from "./file/token-limits.ts";
@@ -75,6 +76,8 @@ export interface Target {
   readonly tiers: Readonly<Partial<Record<Tier, Account>>>;
   /** A limit on tokens per minute; `undefined`: none is declared, and none is tested. */
   readonly tokenLimits: TokenLimits | undefined;
+  /** Where the gateway records requests and their cost; `undefined`: this is not tested. */
+  readonly ledger: LedgerTarget | undefined;
   readonly provision: TargetFile["provision"];
   readonly skip: Readonly<Record<string, string>>;
   readonly compat: { readonly chat: "openai" | "none"; readonly messages: "anthropic" | "none" };
@@ -115,7 +118,13 @@ export function allKeys(target: Target): readonly Key[] {
     ...target.extraSecrets,
     ...(target.tokenLimits?.key === undefined ? [] : [target.tokenLimits.key]),
     ...(target.upstream === undefined ? [] : [target.upstream.token]),
+    ...ledgerKeys(target.ledger),
   ];
+}
+
+function ledgerKeys(ledger: LedgerTarget | undefined): readonly Key[] {
+  const token = ledger?.from.kind === "http" ? ledger.from.token : undefined;
+  return [token, ledger?.key].filter((key) => key !== undefined);
 }
 
 /** Whether an address is certainly this machine. Load is only sent to others when the target says `authorized: true`. */

@@ -156,20 +156,29 @@ const toolUse = ({ id, name }: ScriptedToolCall, index: number) => ({
 const outputTokens = (behaviour: Behaviour) => behaviour.usage.output ?? wordsOf(behaviour).length;
 
 /** The messages dialect counts cached input tokens separately; the chat dialect includes them in the prompt. */
-const inputTokens = ({ usage: { input, cached } }: Behaviour) => ({
-  input_tokens: Math.max(0, input - cached),
-  cache_creation_input_tokens: 0,
-  cache_read_input_tokens: cached,
-});
+function inputTokens({ usage: { input, cached, cacheWrite5m, cacheWrite1h } }: Behaviour): JsonObject {
+  const written = cacheWrite5m + cacheWrite1h;
+  return {
+    input_tokens: Math.max(0, input - cached - written),
+    cache_creation_input_tokens: written,
+    cache_read_input_tokens: cached,
+    ...(written === 0
+      ? {}
+      : {
+          cache_creation: { ephemeral_5m_input_tokens: cacheWrite5m, ephemeral_1h_input_tokens: cacheWrite1h },
+        }),
+  };
+}
 
 function chatUsage(behaviour: Behaviour): JsonObject {
-  const { input, cached } = behaviour.usage;
+  const { input, cached, reasoning } = behaviour.usage;
   const output = outputTokens(behaviour);
   return {
     prompt_tokens: input,
     completion_tokens: output,
     total_tokens: input + output,
     prompt_tokens_details: { cached_tokens: cached },
+    ...(reasoning === 0 ? {} : { completion_tokens_details: { reasoning_tokens: reasoning } }),
   };
 }
 

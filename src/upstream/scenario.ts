@@ -45,8 +45,20 @@ const behaviourSchema = z.strictObject({
   pieceBytes: z.union([size, z.array(size).min(1).max(100)]).default(6),
   /** Text of a reply, instead of numbered words; it is split into `pieces`. */
   text: z.string().min(1).max(1_048_576).optional(),
-  /** Token usage of the reply; `output` is one for each piece by default. `cached` are part of `input`. */
-  usage: z.strictObject({ input: whole.default(12), output: whole.optional(), cached: whole.default(0) }).prefault({}),
+  /**
+   * Token usage of the reply; `output` is one for each piece by default. `cached` (read from the cache) and the two kinds of
+   * cache writes, by lifetime, are part of `input`; `reasoning` is part of `output`.
+   */
+  usage: z
+    .strictObject({
+      input: whole.default(12),
+      output: whole.optional(),
+      cached: whole.default(0),
+      cacheWrite5m: whole.default(0),
+      cacheWrite1h: whole.default(0),
+      reasoning: whole.default(0),
+    })
+    .prefault({}),
   /** The numbered words are reasoning, which precedes the text; the text is then one word. */
   reasoning: z.boolean().default(false),
   /** The reply calls this tool instead of sending text; a list: these tools, as parallel calls. */

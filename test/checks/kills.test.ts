@@ -2,10 +2,10 @@
 import { describe, expect, it } from "vitest";
 import { suiteOf } from "../../src/checks/index.ts";
 import { CHECKS } from "../../suites/index.ts";
-import { DEFECTS, expectKilled, expectSound, isOfReplicas } from "../support/kills.ts";
+import { DEFECTS, expectKilled, expectSound, isOfLedger, isOfReplicas } from "../support/kills.ts";
 
-/** Those of replicas take minutes: `replicas.test.ts`. */
-const OF_ONE_GATEWAY = DEFECTS.filter(([, id]) => !isOfReplicas(id));
+/** Those of replicas and of the ledger take minutes: `replicas.test.ts` and `ledger.test.ts`. */
+const OF_ONE_GATEWAY = DEFECTS.filter(([, id]) => !isOfReplicas(id) && !isOfLedger(id));
 
 describe.concurrent("every defect fails in its check and requirement, and neither fails without it", () => {
   it.each(OF_ONE_GATEWAY)("%s: %s", expectKilled);

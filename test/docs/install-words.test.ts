@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { expect, test } from "vitest";
 import { ROOT } from "../../scripts/docs/generated-files.ts";
 import { CI_JOBS } from "../../src/commands/init/ci-jobs.ts";
@@ -82,7 +82,16 @@ test("the pages name the files that init writes", () => {
     .join("\n");
   const named = (pattern: RegExp) => new Set([...text.matchAll(pattern)].map(([, name]) => name));
   expect(named(/(?:--policy |\bpolicy: )([\w.-]+\.yaml)/g)).toEqual(new Set(["gauntlet-policy.yaml"]));
-  expect(named(/--target ([\w./-]+\.yaml)/g)).toEqual(new Set(["gauntlet.yaml"]));
+  // The examples also have target files of their own.
+  const targets = [...named(/--target ([\w./-]+\.yaml)/g)];
+  const own = readdirSync(join(ROOT, "examples"), { recursive: true, encoding: "utf8" }).map((path) => basename(path));
+  expect(targets.filter((name = "") => !own.includes(name))).toEqual([]);
+  const pagesOnly = pages.filter((path) => path !== "examples/README.md");
+  const inPages = pagesOnly
+    .filter((path) => path.endsWith(".md"))
+    .map((path) => readFileSync(join(ROOT, path), "utf8"));
+  const namedInPages = [...inPages.join("\n").matchAll(/--target ([\w./-]+\.yaml)/g)].map(([, name]) => name);
+  expect(new Set(namedInPages)).toEqual(new Set(["gauntlet.yaml"]));
   expect(named(/(\.github\/workflows\/[\w.-]+)/g)).toEqual(new Set([CI_JOBS.github.path]));
   expect(named(/([\w.-]*gitlab-ci\.yaml)/g)).toEqual(new Set([CI_JOBS.gitlab.path]));
   expect(named(/([\w.-]*Jenkinsfile)/g)).toEqual(new Set([CI_JOBS.jenkins.path]));

@@ -38,7 +38,7 @@ const SHOWN_BY: Readonly<Record<string, readonly ProbeName[]>> = {
 };
 
 /** Areas that only whole scenarios show. */
-const SHOWN_BY_CHECKS = ["disturbed", "provider", "replicas", "reply-cache"];
+const SHOWN_BY_CHECKS = ["disturbed", "ledger", "provider", "replicas", "reply-cache"];
 
 const OPTIONS: Partial<Record<ProbeName, GatewayOptions>> = {
   many: { limits: { rpm: 1_000_000, inFlight: 30 } },

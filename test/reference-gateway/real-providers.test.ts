@@ -227,8 +227,9 @@ describe("charges", () => {
       async () => (await gateway.admin("GET", "/history")).slice(-1),
       ([last]) => last?.outcome === "complete",
     );
-    expect(row).toMatchObject({ inputTokens: 2_000, outputTokens: 50, chargeMicroUsd: 100 + 2_000 + 2 * 50 });
-    expect(before - (await gateway.balance())).toBe(2_200);
+    expect(row).toMatchObject({ inputTokens: 2_000, outputTokens: 50, cachedTokens: 1_900, chargeMicroUsd: 3_300 });
+    // Four micro-dollars per input token, one if it was cached, and twenty per output token.
+    expect(before - (await gateway.balance())).toBe(4 * 100 + 1_900 + 20 * 50);
   });
 
   test("a caller that disconnects from a stream pays for what it got", async () => {

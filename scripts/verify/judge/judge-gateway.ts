@@ -4,7 +4,7 @@ import { startGatewayInFront } from "../../../src/commands/gateway/gateway-in-fr
 import type { CheckResult } from "../../../src/record/index.ts";
 import type { GatewayOptions } from "../../../src/reference-gateway/index.ts";
 import { prepare } from "../../../src/run/preflight/preflight.ts";
-import { describeEmbedded, type ReadyLine } from "../../../src/target/index.ts";
+import { describeEmbedded, type ReadyLine, type Target } from "../../../src/target/index.ts";
 import { CHECKS } from "../../../suites/index.ts";
 import { startReplicasHere } from "./start-replicas.ts";
 
@@ -17,6 +17,8 @@ export interface JudgeOptions {
   readonly isQuick?: boolean;
   /** A limit on tokens per minute, which the target then declares. Default: only if a switch is about it. */
   readonly tokens?: GatewayOptions["tokens"];
+  /** What its target file says differently. Default: nothing. */
+  readonly describe?: (target: Target) => Target;
   /** Number of gateways that share their state. Default: two if a switch is about replicas, else one. */
   readonly replicas?: number;
 }
@@ -37,6 +39,7 @@ export async function judgeGateway({
   instances,
   isQuick = false,
   tokens = [...mutations, ...variants].some((name) => name.startsWith("tokens.")) ? TOKENS : undefined,
+  describe = (target) => target,
   replicas = [...mutations, ...variants].some((name) => name.startsWith("replicas.")) ? 2 : 1,
 }: JudgeOptions): Promise<Judged> {
   const among =
@@ -47,7 +50,8 @@ export async function judgeGateway({
     replicas > 1
       ? await startReplicasHere({ mutations, variants }, replicas)
       : await startGatewayInFront({ mutations, variants, tokens });
-  const { target, provisioner } = describeEmbedded(gateway.ready as unknown as ReadyLine);
+  const { target: embedded, provisioner } = describeEmbedded(gateway.ready as unknown as ReadyLine);
+  const target = describe(embedded);
   const controller = new AbortController();
   await using traffic = new Traffic({
     target,

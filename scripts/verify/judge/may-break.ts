@@ -81,6 +81,8 @@ const FOLLOWS: Readonly<Record<string, readonly string[]>> = {
     "TEXT-INTACT",
   ],
   "JSON-UTF8": ["ERR-200-1", "HTTP-CODING", "JSON-TEXT", "UPSTREAM-REPLY"],
+  "LEDGER-ONCE": ["LEDGER-COST"],
+  "LEDGER-TOKENS": ["LEDGER-COST", "LEDGER-USAGE"],
   "LIMIT-2": ["LIMIT-CHANGE"],
   "LIMIT-CONC-1": ["LIMIT-2"],
   "LIMIT-CONC-2": ["LIMIT-1", "LIMIT-2", "LIMIT-5", "LIMIT-CHANGE", "LIMIT-CONC-1", "LIMIT-CONC-3", "ERR-429-CONC"],
@@ -97,7 +99,8 @@ const FOLLOWS: Readonly<Record<string, readonly string[]>> = {
   "MSG-5": ["BAD-BODY"],
   "MSG-9": ["BAD-BODY"],
   "OWN-ANSWER": ["TEXT-INTACT"],
-  "SPEND-12": ["SPEND-5", "SPEND-6"],
+  "SPEND-1": ["LEDGER-COST", "LEDGER-LAG"],
+  "SPEND-12": ["LEDGER-COST", "SPEND-1", "SPEND-5", "SPEND-6"],
   "STREAM-1": [
     "COMPAT-CHAT-DONE",
     "COMPAT-CHAT-USAGE",
@@ -119,6 +122,7 @@ const FOLLOWS: Readonly<Record<string, readonly string[]>> = {
   "TEXT-INTACT": ["OWN-ANSWER", "UPSTREAM-REPLY"],
   // A gateway that admits more than it counts reports other remaining tokens, too.
   "TOKENS-ENFORCED": ["TOKENS-AT-ONCE", "TOKENS-REMAINING"],
+  "UPSTREAM-USAGE": ["LEDGER-USAGE"],
 };
 
 /** An unusable 2xx breaks whatever its request was testing, as a rejection would. */

@@ -19,6 +19,8 @@ export const NEEDS = [
   "tiers",
   // The target declares a limit on tokens per minute.
   "tokenLimits",
+  // The target names a ledger of requests and their cost.
+  "ledger",
   // The target has several addresses.
   "addresses",
   // A gateway on which the harness can create accounts and keys and change them; only the embedded one.

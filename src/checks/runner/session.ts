@@ -13,6 +13,7 @@ import { type TokenLimitedAccount, tokenLimitedFor } from "../fixtures/token-lim
 import type { HeldRequest } from "../response/held-request.ts";
 import type { Response } from "../response/response.ts";
 import type { ScenarioRuns } from "../response/scenario-runs.ts";
+import { LedgerProbe } from "../traffic/ledger-probe.ts";
 import type { ReplyTimes } from "../traffic/reply-times.ts";
 import type { SentTraffic } from "../traffic/sent-traffic.ts";
 import type { Traffic } from "../traffic/traffic.ts";
@@ -115,6 +116,11 @@ export class Session {
   /** The providers behind the gateway; the check must declare the need (`upstream`). */
   get upstream(): UpstreamProbe {
     return new UpstreamProbe(this.#traffic, this.dialect);
+  }
+
+  /** What the gateway recorded of requests and their cost; the check must declare the need (`ledger`). */
+  get ledger(): LedgerProbe {
+    return new LedgerProbe(this.#traffic, this.dialect);
   }
 
   /** Sends a valid request that waits for `100 Continue` before its body. */

@@ -19,6 +19,7 @@ import {
 } from "../../run/preflight/index.ts";
 import { dropUndeclaredSuites, undeclaredSuites } from "../../run/suites/index.ts";
 import { addressesOf, type KeyName, loadTarget, type Target, TIER_LIMITS } from "../../target/index.ts";
+import { ledgerSymptom } from "./ledger-symptom.ts";
 import { machineSymptoms } from "./machine-symptoms.ts";
 import type { Symptom } from "./symptom.ts";
 
@@ -87,6 +88,8 @@ export async function doctor(file: string, { onSymptom, onProgress }: DoctorCont
     say({ about: "dialects", level: "good", text: `${endpoint} only, as the target file declares` });
   }
   for (const symptom of limitSymptoms(target, [list, ...responses])) say(symptom);
+  const ledger = await ledgerSymptom(target, controller.signal);
+  if (ledger !== undefined) say(ledger);
   for (const symptom of await machineSymptoms(target)) say(symptom);
   for (const symptom of coverageSymptoms(traffic.target)) say(symptom);
   const bad = symptoms.filter(({ level }) => level === "bad").length;

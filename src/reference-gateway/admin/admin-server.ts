@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { type FastifyInstance, fastify } from "fastify";
 import { messageOf, UsageError } from "../../core/index.ts";
 import type { BehaviourSwitch } from "../behaviour-switch.ts";
+import { ledgerRoutes } from "../ledger/ledger-routes.ts";
 import { MUTATIONS } from "../mutations/mutation-table.ts";
 import type { Services } from "../services.ts";
 import { VARIANTS } from "../variants/variant-table.ts";
@@ -48,6 +49,7 @@ export function adminServer({ services, behaviours, token }: AdminSettings): Fas
 
   accountRoutes(app, services);
 
+  ledgerRoutes(app, services, () => behaviours.current);
   app.get<OfAccount>("/history", (request) => history.rows(request.query.account));
   app.get<OfAccount>("/traffic", (request) => ({
     counts: traffic.counts(request.query.account),

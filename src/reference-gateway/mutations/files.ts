@@ -48,6 +48,7 @@ export * from "./requests/chat-request.ts";
 export * from "./requests/messages-request.ts";
 export * from "./spending/balance.ts";
 export * from "./spending/charge.ts";
+export * from "./spending/ledger.ts";
 export * from "./spending/spending.ts";
 export * from "./streams/broken-stream.ts";
 export * from "./streams/compat-framing.ts";

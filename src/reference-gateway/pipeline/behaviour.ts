@@ -1,9 +1,10 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { member } from "../../core/index.ts";
+import { type JsonObject, member } from "../../core/index.ts";
 import type { ApiKey } from "../accounts/account.ts";
 import type { Delivery } from "../delivery/delivery.ts";
 import type { CompressedBytes } from "../encode/compress.ts";
 import type { Endpoint } from "../endpoint.ts";
+import type { Activity } from "../history.ts";
 import type { ConcurrencyLimiter, Lease } from "../limiters/concurrency-limiter.ts";
 import type { RateLimiter } from "../limiters/rate-limiter.ts";
 import type { CountedTokens, TokenLimiter } from "../limiters/token-limiter.ts";
@@ -73,6 +74,8 @@ export class Call {
   left: AbortSignal | undefined;
   /** Tokens counted by a real provider. */
   usage: Partial<Usage> | undefined;
+  /** Attempts at real providers that failed before one served the request, or the last one failed. */
+  failedAttempts = 0;
   /** Why a real provider did not serve the request, or not completely. */
   upstreamFailure: ProviderFailure | undefined;
   /** Tokens counted toward the token limit, once admitted; present if its account has one. */
@@ -202,6 +205,23 @@ export interface Behaviour {
   release(call: Call, closing: Closing): void;
   /** What the request costs, whole micro-dollars. */
   charge(call: Call, closing: Closing): number;
+  /** The tokens that it is charged for, and recorded with. */
+  usage(call: Call, closing: Closing): Usage;
+  /** What these tokens cost, whole micro-dollars. */
+  cost(model: Model, usage: Usage, call: Call): number;
+  /** The rows of the history for a request. Their charges are what its account pays. */
+  records(row: Activity, call: Call): readonly Activity[];
+
+  /** Milliseconds until a row appears in the ledger. */
+  ledgerLagMs(row: Activity): number;
+  /** Rows of a key's ledger, in this order. @param own all rows of the key in the requested time. @param all of all keys. */
+  ledgerRows(own: readonly Activity[], all: readonly Activity[]): readonly Activity[];
+  /** A row as the ledger shows it. */
+  ledgerEntry(row: Activity, key: string): JsonObject;
+  /** Totals of all rows. */
+  ledgerTotals(rows: readonly Activity[]): JsonObject;
+  /** Rows per page. */
+  readonly ledgerPageRows: number;
 
   /** Milliseconds that a gateway which stops waits for requests in flight. */
   drainMs(configuredMs: number): number;

@@ -7,6 +7,8 @@ import { messagesEvents } from "../encode/messages-events.ts";
 import { messagesReply } from "../encode/messages-reply.ts";
 import { listModels } from "../encode/model-list.ts";
 import { seal } from "../encode/seal.ts";
+import { isCharged, ledgerEntry, ledgerTotals } from "../ledger/ledger.ts";
+import { costOf } from "../providers/model-table.ts";
 import { nextInOrder, providerRequest, relayReply } from "../relay/relay.ts";
 import type { Behaviour } from "./behaviour.ts";
 import { check } from "./checks.ts";
@@ -15,7 +17,7 @@ import { endCall, releaseLease } from "./end-call.ts";
 import { readRequest } from "./read/read-request.ts";
 import { refuse, retryAfter, upstreamRefusal } from "./refuse.ts";
 import { planCall, respond } from "./respond.ts";
-import { balanceExhausted, budgetUsed, capDay, capReached, charge } from "./spending.ts";
+import { balanceExhausted, budgetUsed, capDay, capReached, charge, usageOfCall } from "./spending.ts";
 import { tokensAtEnd, tokensOf } from "./tokens.ts";
 
 /** A gateway without defects. */
@@ -73,6 +75,15 @@ export const DEFAULT_BEHAVIOUR: Behaviour = {
   ended: endCall,
   release: releaseLease,
   charge,
+  usage: usageOfCall,
+  cost: costOf,
+  records: (row) => [row],
+
+  ledgerLagMs: () => 0,
+  ledgerRows: (own) => own.filter(isCharged),
+  ledgerEntry,
+  ledgerTotals,
+  ledgerPageRows: 100,
 
   drainMs: (configuredMs) => configuredMs,
   propagationDelayMs: () => 0,

@@ -1,5 +1,4 @@
 import type { Activity } from "../history.ts";
-import { plannedTokens } from "../providers/plan.ts";
 import type { Call } from "./behaviour.ts";
 import type { Closing } from "./outcome.ts";
 import { historyError } from "./refuse.ts";
@@ -17,8 +16,13 @@ function end(call: Call, closing: Closing): void {
   call.behaviour.release(call, closing);
   settleTokens(call, closing);
   const chargeMicroUsd = call.behaviour.charge(call, closing);
-  settle(call, chargeMicroUsd);
-  if (call.arrival.purpose === "serve") record(call, closing, chargeMicroUsd);
+  const rows =
+    call.arrival.purpose === "serve" ? call.behaviour.records(rowOf(call, closing, chargeMicroUsd), call) : [];
+  settle(call, rows.length === 0 ? chargeMicroUsd : rows.reduce((sum, row) => sum + row.chargeMicroUsd, 0));
+  for (const row of rows) {
+    call.services.history.add(row);
+    call.services.shared?.add({ kind: "activity", row });
+  }
   call.services.saver?.markChanged();
 }
 
@@ -28,9 +32,11 @@ export function releaseLease(call: Call): void {
   call.services.shared?.add({ kind: "release", id: call.id });
 }
 
-function record(call: Call, { outcome, status, deliveredTokens }: Closing, chargeMicroUsd: number): void {
+function rowOf(call: Call, closing: Closing, chargeMicroUsd: number): Activity {
   const { services, arrival, key, plan, model } = call;
-  const row: Activity = {
+  const { outcome, status } = closing;
+  return {
+    ...call.behaviour.usage(call, closing),
     requestId: call.id,
     atMs: arrival.arrivedMs,
     accountId: key?.account.id,
@@ -41,23 +47,10 @@ function record(call: Call, { outcome, status, deliveredTokens }: Closing, charg
     status,
     outcome,
     reason: call.refused?.reason,
-    inputTokens: inputTokensOf(call),
-    outputTokens: outcome === "complete" ? outputTokensOf(call, deliveredTokens) : deliveredTokens,
     chargeMicroUsd,
     durationMs: (services.clock.monotonicUs() - arrival.arrivedUs) / 1_000,
     upstreamError: plan?.kind === "failure" ? historyError(plan.failure, call) : brokenOff(call),
   };
-  services.history.add(row);
-  services.shared?.add({ kind: "activity", row });
-}
-
-function inputTokensOf({ plan, usage }: Call): number {
-  if (plan === undefined || plan.kind === "failure") return 0;
-  return usage?.inputTokens ?? plan.inputTokens;
-}
-
-function outputTokensOf({ plan, usage }: Call, delivered: number): number {
-  return plan?.kind === "reply" ? plannedTokens(plan) : (usage?.outputTokens ?? delivered);
 }
 
 function brokenOff(call: Call): string | undefined {

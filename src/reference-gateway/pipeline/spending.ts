@@ -2,6 +2,7 @@ import type { ApiKey } from "../accounts/account.ts";
 import { utcDay } from "../accounts/utc-day.ts";
 import { costOf } from "../providers/model-table.ts";
 import { plannedTokens } from "../providers/plan.ts";
+import { NO_USAGE, type Usage } from "../relay/usage.ts";
 import type { Call } from "./behaviour.ts";
 import type { Closing } from "./outcome.ts";
 
@@ -34,24 +35,34 @@ export function reserve(call: Call): void {
   if (key === undefined || model === undefined || plan === undefined || plan.kind === "failure") return;
   if (plan.kind === "reply" && plan.breaksAfter !== undefined) return;
   const outputTokens = plan.kind === "relay" ? plan.mostOutputTokens : plannedTokens(plan);
-  call.reservedMicroUsd = costOf(model, plan.inputTokens, outputTokens);
+  call.reservedMicroUsd = costOf(model, { inputTokens: plan.inputTokens, outputTokens });
   key.account.reservedMicroUsd += call.reservedMicroUsd;
   key.spend.reserve(call.reservedMicroUsd);
   call.services.shared?.add({ kind: "reserve", key: key.id, microUsd: call.reservedMicroUsd });
 }
 
 /** Complete requests cost the estimate, interrupted ones what was delivered, all others nothing. */
-export function charge(call: Call, { outcome, deliveredTokens }: Closing): number {
+export function charge(call: Call, closing: Closing): number {
   const { model, plan, usage } = call;
+  const { outcome, deliveredTokens } = closing;
   if (model === undefined || plan === undefined || plan.kind === "failure") return 0;
   if (outcome !== "complete" && outcome !== "interrupted") return 0;
-  if (plan.kind === "relay") {
-    // A client that left before any output pays nothing.
-    if (usage === undefined && deliveredTokens === 0) return 0;
-    const { inputTokens = plan.inputTokens, outputTokens = deliveredTokens } = usage ?? {};
-    return costOf(model, inputTokens, outcome === "complete" ? outputTokens : deliveredTokens);
-  }
-  return costOf(model, plan.inputTokens, deliveredTokens);
+  // A client that left a real provider before any output pays nothing.
+  if (plan.kind === "relay" && usage === undefined && deliveredTokens === 0) return 0;
+  return call.behaviour.cost(model, call.behaviour.usage(call, closing), call);
+}
+
+/** The default of {@link Behaviour.usage}: what the provider counted, and of an interrupted reply what was delivered. */
+export function usageOfCall({ plan, usage }: Call, { outcome, deliveredTokens }: Closing): Usage {
+  if (plan === undefined || plan.kind === "failure") return NO_USAGE;
+  if (plan.kind === "reply") return { ...NO_USAGE, inputTokens: plan.inputTokens, outputTokens: deliveredTokens };
+  const counted = { ...NO_USAGE, inputTokens: plan.inputTokens, outputTokens: deliveredTokens, ...usage };
+  if (outcome === "complete") return counted;
+  return {
+    ...counted,
+    outputTokens: deliveredTokens,
+    reasoningTokens: Math.min(counted.reasoningTokens, deliveredTokens),
+  };
 }
 
 /** Ends the reservation and books the charge. */

@@ -1,3 +1,4 @@
+import { NO_USAGE, type Usage } from "../relay/usage.ts";
 import { imageReader, jsonWriter } from "./capable-models.ts";
 import { dropMidstream, failHtml, failing, failTimeout } from "./failing-models.ts";
 import { echoFast, echoStream, shoutFast, slow, transcript } from "./plain-models.ts";
@@ -20,6 +21,10 @@ export interface Price {
   readonly perRequest: number;
   readonly perInputToken: number;
   readonly perOutputToken: number;
+  /** Of input tokens that were read from or written to a provider's cache; default: that of other input tokens. */
+  readonly perCachedToken?: number;
+  readonly perCacheWrite5mToken?: number;
+  readonly perCacheWrite1hToken?: number;
 }
 
 export interface Model {
@@ -27,10 +32,22 @@ export interface Model {
   readonly provider: Provider;
   readonly price: Price;
   readonly takesImages?: true;
+  /** The provider's model, if it has another name there. */
+  readonly aliasOf?: string;
 }
 
 const PLAIN: Price = { perRequest: 100, perInputToken: 1, perOutputToken: 2 };
 const LARGE: Price = { perRequest: 100, perInputToken: 2, perOutputToken: 4 };
+const RELAYED: Price = {
+  perRequest: 0,
+  perInputToken: 4,
+  perCachedToken: 1,
+  perCacheWrite5mToken: 5,
+  perCacheWrite1hToken: 8,
+  perOutputToken: 20,
+};
+/** Half of it. */
+const RELAYED_ALIAS: Price = { perRequest: 0, perInputToken: 2, perOutputToken: 10 };
 
 /** The models of a gateway, in the order of its list. */
 export const MODELS: readonly Model[] = [
@@ -56,14 +73,28 @@ export const MODELS: readonly Model[] = [
 
 /** A model of a real provider. */
 export function relayedModel(id: string): Model {
-  return { id, provider: relayed, price: PLAIN };
+  return { id, provider: relayed, price: RELAYED };
+}
+
+/** A second, cheaper model of a real provider, under a name that only this gateway knows. */
+export function relayedAlias(id: string): Model {
+  return { id: `${id}-alias`, provider: relayed, price: RELAYED_ALIAS, aliasOf: `${id}-small` };
 }
 
 export function isRelayed({ provider }: Model): boolean {
   return provider === relayed;
 }
 
-/** @returns what `inputTokens` and `outputTokens` cost, whole micro-dollars. */
-export function costOf({ price }: Model, inputTokens: number, outputTokens: number): number {
-  return price.perRequest + inputTokens * price.perInputToken + outputTokens * price.perOutputToken;
+/** @returns what a request with this usage costs, whole micro-dollars. */
+export function costOf({ price }: Pick<Model, "price">, usage: Partial<Usage>): number {
+  const { inputTokens, cachedTokens, cacheWrite5mTokens, cacheWrite1hTokens, outputTokens } = { ...NO_USAGE, ...usage };
+  const { perInputToken, perCachedToken, perCacheWrite5mToken, perCacheWrite1hToken } = price;
+  return (
+    price.perRequest +
+    (inputTokens - cachedTokens - cacheWrite5mTokens - cacheWrite1hTokens) * perInputToken +
+    cachedTokens * (perCachedToken ?? perInputToken) +
+    cacheWrite5mTokens * (perCacheWrite5mToken ?? perInputToken) +
+    cacheWrite1hTokens * (perCacheWrite1hToken ?? perInputToken) +
+    outputTokens * price.perOutputToken
+  );
 }

@@ -26,11 +26,13 @@ export async function relay(call: Call, headers: readonly Header[], upstream: Up
     const requested = await sendToProvider(call, provider, upstream);
     if ("failure" in requested) {
       failed.push({ provider, hasBegun: false, ...requested });
+      call.failedAttempts = failed.length;
       continue;
     }
     const response = await respondWith(call, headers, requested);
     if (!("failure" in response)) return response;
     failed.push({ provider, hasBegun: true, ...response });
+    call.failedAttempts = failed.length;
   }
   const failure: ProviderFailure = failed.at(-1)?.failure ?? { status: 502, body: "no provider was called" };
   call.upstreamFailure = failure;
@@ -54,10 +56,15 @@ function isOfProvider({ status }: ProviderFailure): boolean {
   return status === "timeout" || status >= 500 || status === TOO_MANY_REQUESTS || (status >= 401 && status <= 403);
 }
 
-/** The default of `providerRequest`: the body unchanged, with the operator's key instead of the caller's. */
+/** The default of `providerRequest`: the body unchanged unless the model is an alias, and the operator's key instead of the caller's. */
 export function providerRequest(call: Call, provider: UpstreamProvider): ProviderRequest {
   const headers = { ...passedOn(call), ...authorization(provider) };
-  return { headers, body: call.bodyText, signal: call.left ?? null, closes: false };
+  const aliasOf = call.model?.aliasOf;
+  const body =
+    aliasOf === undefined || !isObject(call.parsed)
+      ? call.bodyText
+      : JSON.stringify({ ...call.parsed, model: aliasOf });
+  return { headers, body, signal: call.left ?? null, closes: false };
 }
 
 /** Sends the request to a provider. @returns its response if it serves the request, otherwise why not. */

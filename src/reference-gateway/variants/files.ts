@@ -10,6 +10,7 @@ export * from "./protocol/http.ts";
 export * from "./protocol/json.ts";
 export * from "./protocol/transfer.ts";
 export * from "./providers/latency.ts";
+export * from "./providers/ledger.ts";
 export * from "./providers/provider.ts";
 export * from "./providers/relayed-tools.ts";
 export * from "./replies/capability.ts";

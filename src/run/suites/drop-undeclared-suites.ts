@@ -1,7 +1,7 @@
 import { type Instance, type Selection, suiteOf } from "../../checks/index.ts";
 import type { Target } from "../../target/index.ts";
 
-type Declared = Pick<Target, "upstream" | "tokenLimits" | "addresses">;
+type Declared = Pick<Target, "upstream" | "tokenLimits" | "addresses" | "ledger">;
 
 /**
  * Suites about features that most gateways lack or do not expose: the section of the target file that declares each, and their
@@ -9,6 +9,7 @@ type Declared = Pick<Target, "upstream" | "tokenLimits" | "addresses">;
  */
 const OPTIONAL: Readonly<Record<string, { readonly part: keyof Declared; readonly requirements: RegExp }>> = {
   upstream: { part: "upstream", requirements: /^UPSTREAM-/i },
+  ledger: { part: "ledger", requirements: /^LEDGER-/i },
   replicas: { part: "addresses", requirements: /^REPLICA-/i },
   "token-limits": { part: "tokenLimits", requirements: /^TOKENS-/i },
 };

@@ -6,6 +6,7 @@ import { Key } from "../key.ts";
 import { type Account, isLoopback, type KeyName, type Limits, type Target, type UpstreamTarget } from "../target.ts";
 import { resolveAction } from "./action.ts";
 import type { State } from "./fixture-names.ts";
+import { type LedgerTarget, ledgerOf, type WrittenLedger } from "./ledger.ts";
 import { readText, readYaml, type YamlDocument } from "./read-yaml.ts";
 import { type TargetFile, targetSchema } from "./schema.ts";
 import { TIERS, type Tier } from "./tiers.ts";
@@ -124,6 +125,7 @@ function resolveTarget(file: TargetFile, written: unknown, source: string, refer
       ]),
     ),
     tokenLimits: file.tokenLimits && tokenLimitsOf(file.tokenLimits, tokenKey(file.tokenLimits.key, references)),
+    ledger: file.ledger && ledgerIn(file.ledger, source, references),
     provision: file.provision,
     skip: {
       ...undeclaredLimits(file),
@@ -195,6 +197,14 @@ export function modelsByDialect({ chat, messages, ...roles }: TargetFile["models
 
 function tokenKey(reference: string | undefined, references: References): Key | undefined {
   return reference === undefined ? undefined : references.key("tokenLimits.key", reference, ["tokenLimits", "key"]);
+}
+
+function ledgerIn(file: WrittenLedger, source: string, references: References): LedgerTarget {
+  const resolved = (name: "token" | "key") => {
+    const reference = file[name];
+    return reference === undefined ? undefined : references.key(`ledger.${name}`, reference, ["ledger", name]);
+  };
+  return ledgerOf(file, source, { token: resolved("token"), key: resolved("key") });
 }
 
 type UpstreamFile = NonNullable<TargetFile["upstream"]>;

@@ -5,6 +5,7 @@ import { DENIALS, PROFILE_NAMES } from "../../requirements/index.ts";
 import { actionSchema } from "./action.ts";
 import { denialMessage } from "./denial-message.ts";
 import { STATES } from "./fixture-names.ts";
+import { ledgerSchema } from "./ledger.ts";
 import { tokenLimits } from "./token-limits.ts";
 import { headerName, keyReference, optional } from "./value-schemas.ts";
 
@@ -253,6 +254,10 @@ export const targetSchema = z
     upstream: optional(
       upstream,
       "The providers behind the gateway, where `gauntlet upstream` plays them; the suite upstream needs them.",
+    ),
+    ledger: optional(
+      ledgerSchema,
+      "Where the gateway records requests, their tokens and their cost; the suite ledger needs it. Unset: not tested.",
     ),
     provision: optional(
       z.strictObject({

@@ -1,4 +1,5 @@
 import { DIALECTS } from "../../dialects/index.ts";
+import { ledgerOf, type WrittenLedger } from "../file/ledger.ts";
 import { circuitOf, defaultBudget, modelsByDialect } from "../file/load-target.ts";
 import type { TargetFile } from "../file/schema.ts";
 import { TIERS as TIER_LIMITS, type Tier } from "../file/tiers.ts";
@@ -25,6 +26,8 @@ export interface ReadyLine {
   readonly tiers: Readonly<Partial<Record<Tier, { readonly key: string; readonly second?: string }>>>;
   readonly upstream?: UpstreamReady;
   readonly tokenLimits?: TokenLimitsReady;
+  /** Its ledger, as a target file describes it; `path` follows the address of the admin interface. */
+  readonly ledger?: Omit<WrittenLedger, "url" | "token"> & { readonly path: string };
 }
 
 /** An account with a limit on tokens per minute, if the gateway was started with one. */
@@ -74,6 +77,11 @@ function tokenLimitsOfReady({ key, remainingHeaders, ...limits }: TokenLimitsRea
   return tokenLimitsOf({ ...limits, remainingHeaders: [...remainingHeaders] }, new Key("tokenLimits.key", key));
 }
 
+function embeddedLedger({ path, ...written }: NonNullable<ReadyLine["ledger"]>, adminUrl: string, token: Key) {
+  // Checks use fresh keys of this gateway.
+  return ledgerOf({ ...written, url: `${adminUrl}${path}` }, "embedded", { token, key: undefined });
+}
+
 /** A running reference gateway as a target, based on its ready line. */
 export function describeEmbedded(ready: ReadyLine): { readonly target: Target; readonly provisioner: Provisioner } {
   const keys = Object.fromEntries(
@@ -111,6 +119,7 @@ export function describeEmbedded(ready: ReadyLine): { readonly target: Target; r
       ]),
     ),
     tokenLimits: ready.tokenLimits && tokenLimitsOfReady(ready.tokenLimits),
+    ledger: ready.ledger && embeddedLedger(ready.ledger, ready.adminUrl, token),
     provision: undefined,
     skip: {},
     compat: { chat: "openai", messages: "anthropic" },

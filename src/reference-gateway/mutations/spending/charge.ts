@@ -1,5 +1,15 @@
-import { grid, loadMutation, type Mutation } from "../../change.ts";
-import { multiTurn, nonStreaming, onChat, onMessages, streaming, type When } from "../../edits/when.ts";
+import { grid, loadMutation, type Mutation, mutation } from "../../change.ts";
+import {
+  crowded,
+  multiTurn,
+  nonStreaming,
+  onChat,
+  once,
+  onMessages,
+  remembered,
+  streaming,
+  type When,
+} from "../../edits/when.ts";
 import { type Apply, wrap } from "../../edits/wrap.ts";
 import type { Call } from "../../pipeline/behaviour.ts";
 import type { Closing } from "../../pipeline/outcome.ts";
@@ -16,13 +26,21 @@ const billed = (when: (call: Call, closing: Closing) => boolean): Apply =>
   wrap("charge", (next) => (call, closing) => {
     const charge = next(call, closing);
     if (charge > 0 || call.key === undefined || !when(call, closing)) return charge;
-    return call.model === undefined ? FLAT_FEE : Math.max(FLAT_FEE, costOf(call.model, 0, closing.deliveredTokens));
+    return call.model === undefined
+      ? FLAT_FEE
+      : Math.max(FLAT_FEE, costOf(call.model, { outputTokens: closing.deliveredTokens }));
   });
 
 const EVERY_KIND = ["SPEND-12"];
 const withoutUsage: When = (call) => streaming(call) && onChat(call) && call.request?.includeUsage === false;
 const longStream: When = (call) =>
   streaming(call) && (call.services.clock.monotonicUs() - call.arrival.arrivedUs) / 1_000 > 1_000;
+
+/** By key, the most that it had reserved, micro-dollars. */
+const mostReserved = remembered(() => new Map<string, number>());
+
+/** Decided when the request is checked. */
+const wasCrowded = once(crowded(8));
 
 /** What is charged, and when it becomes visible. */
 export const CHARGE_MUTATIONS: readonly Mutation[] = [
@@ -86,6 +104,7 @@ export const CHARGE_MUTATIONS: readonly Mutation[] = [
   }),
   loadMutation("charge.parallel-overshoot", {
     breaks: ["SPEND-6"],
+    detectedBy: { "spending.budget-parallel": "SPEND-6" },
     summary: "Requests in flight do not count: a parallel burst overshoots a cap or a budget.",
     apply: wrap("heldBack", () => () => 0),
   }),
@@ -98,5 +117,26 @@ export const CHARGE_MUTATIONS: readonly Mutation[] = [
     breaks: ["SPEND-5", "SPEND-12"],
     summary: "Charges for streams appear in the tallies ten minutes late.",
     apply: wrap("settlingLagMs", (next) => (call) => (streaming(call) ? 600_000 : next(call))),
+  }),
+  mutation("charge.rest-unusable", {
+    shownBy: "checks",
+    breaks: ["SPEND-13"],
+    detectedBy: { "spending.cap-parallel": "SPEND-13", "spending.budget-parallel": "SPEND-13" },
+    mayBreak: ["SPEND-6"],
+    summary: "What a key reserves for more than eight parallel requests is never released.",
+    apply: wrap("heldBack", (next) => (key, call) => {
+      const kept = mostReserved(call);
+      const reserved = next(key, call);
+      if (crowded(8)(call)) kept.set(key.id, Math.max(kept.get(key.id) ?? 0, reserved));
+      return Math.max(reserved, kept.get(key.id) ?? 0);
+    }),
+  }),
+  mutation("charge.parallel-charges-lost", {
+    shownBy: "checks",
+    breaks: ["SPEND-6"],
+    detectedBy: { "spending.cap-parallel": "SPEND-6" },
+    mayBreak: ["SPEND-5", "SPEND-12"],
+    summary: "With more than eight requests in flight, charges do not count toward daily caps for ten minutes.",
+    apply: wrap("settlingLagMs", (next) => (call) => (wasCrowded(call) ? 600_000 : next(call))),
   }),
 ];

@@ -1,0 +1,249 @@
+import { type Check, defineCheck, defineScenario, type Response, type Session } from "../../src/checks/index.ts";
+import { formatNumber, formatRounded } from "../../src/core/index.ts";
+import { that, type Verdict } from "../../src/judging/index.ts";
+import type { Key, LedgerPrice, LedgerReading } from "../../src/target/index.ts";
+import { sendMarked } from "../upstream/marked.ts";
+import { NO_TOKENS, requestOf, scriptedUsage, type Tokens } from "./cases.ts";
+import {
+  assumeRead,
+  assumeRows,
+  chargedIn,
+  costIn,
+  type LedgerRecording,
+  ledgerScenario,
+  modelOf,
+  requestsIn,
+  rowsOf,
+  type Terms,
+  termsOf,
+} from "./scenario.ts";
+import { settle } from "./settle.ts";
+
+/** What tokens cost at a price, micro-dollars. */
+export function priceOf(price: LedgerPrice, tokens: Tokens): number {
+  const { input, cachedInput, cacheWrite5m, cacheWrite1h, output } = tokens;
+  return (
+    price.perRequestMicroUsd +
+    (input - cachedInput - cacheWrite5m - cacheWrite1h) * price.input +
+    cachedInput * price.cachedInput +
+    cacheWrite5m * price.cacheWrite5m +
+    cacheWrite1h * price.cacheWrite1h +
+    output * price.output
+  );
+}
+
+/** How much a cost may differ from its price: a micro-dollar, which is a usual unit, or a thousandth. */
+const MAX_DEVIATION = { microUsd: 1, share: 0.001 } as const;
+
+/** About as much as the price. @param count costs that were rounded one by one. */
+function about(price: number, count = 1) {
+  const bound = Math.max(MAX_DEVIATION.microUsd * count, price * MAX_DEVIATION.share);
+  return {
+    ...that<number>(
+      `${formatRounded(price, 1)} ±${formatRounded(bound, 1)}`,
+      (cost) => Math.abs(cost - price) <= bound,
+    ),
+    magnitude: (cost: number) => (price > 0 && cost > 0 ? Math.max(cost / price, price / cost) : undefined),
+  };
+}
+
+/** Continues only if the target file has prices. */
+function assumePrices({ prices }: Terms, verdict: Verdict): void {
+  if (Object.keys(prices).length === 0) verdict.notApplicable("the target file declares no prices (ledger.prices)");
+}
+
+const cost = defineCheck({
+  id: "ledger.cost",
+  title: "A request costs what its tokens cost at the declared prices",
+  covers: ["LEDGER-COST"],
+  explains:
+    "Computes the price of each request from the tokens that the provider counted and `ledger.prices` of the target file: cached input, cache writes by lifetime and reasoning (part of the output) at their own prices, streaming and non-streaming. The recorded cost may differ by a micro-dollar or a thousandth. `ledger.tokens` shows whether tokens or prices are wrong.",
+  scenario: ledgerScenario,
+  judge(recording, verdict) {
+    assumeRows(recording, verdict);
+    assumePrices(recording.terms, verdict);
+    const { terms, reading } = recording;
+    if (terms.merges) return judgeSum(recording, verdict);
+    const priced = judgePrices(recording, verdict, (model) => model === mainModel(recording));
+    if (priced === 0)
+      verdict.missingFixture("the target file has no price for the model of these requests", [
+        "ledger:",
+        "  prices:",
+        `    ${mainModel(recording) ?? "<model>"}: { inputPerMTok: <USD>, outputPerMTok: <USD> }`,
+      ]);
+    verdict.assume(reading.rows.length > 0, "the ledger has rows");
+  },
+});
+
+/** The model of most requests. */
+const mainModel = ({ sent }: LedgerRecording): string | null => sent[0]?.model ?? null;
+
+/** @returns how many rows were compared with a price. */
+function judgePrices(recording: LedgerRecording, verdict: Verdict, isJudged: (model: string) => boolean): number {
+  const { rows } = rowsOf(recording);
+  let priced = 0;
+  for (const { one, index } of chargedIn(recording)) {
+    const own = rows[index] ?? [];
+    const price = one.model === null || !isJudged(one.model) ? undefined : recording.terms.prices[one.model];
+    if (price === undefined || own.length === 0) continue;
+    priced++;
+    verdict.must("LEDGER-COST", costIn(own), about(priceOf(price, one.tokens)), {
+      in: one.response,
+      because: `cost, micro-dollars: ${one.what}`,
+    });
+  }
+  return priced;
+}
+
+/** Rows of several requests: only their sum has a price. */
+function judgeSum(recording: LedgerRecording, verdict: Verdict): void {
+  const { terms, reading } = recording;
+  const served = chargedIn(recording).map(({ one }) => one);
+  const prices = served.map(({ model, tokens }) => {
+    const price = model === null ? undefined : terms.prices[model];
+    return price === undefined ? undefined : priceOf(price, tokens);
+  });
+  if (!terms.isOwnKey || prices.some((price) => price === undefined))
+    verdict.inconclusive("merged rows can be compared only if every model has a price and nothing else uses the key");
+  const expected = prices.reduce<number>((sum, price) => sum + (price ?? 0), 0);
+  verdict.must("LEDGER-COST", costIn(reading.rows), about(expected, served.length), {
+    because: `cost of ${served.length} requests, micro-dollars`,
+  });
+}
+
+const models = defineCheck({
+  id: "ledger.models",
+  title: "Each model costs its own price, also under an alias",
+  covers: ["LEDGER-COST"],
+  explains:
+    "Sends a request to each further model that has a price in `ledger.prices` (up to four), for example an alias, and compares the cost with that price. A failure means that a model is charged at the price of another one.",
+  scenario: ledgerScenario,
+  judge(recording, verdict) {
+    assumeRows(recording, verdict);
+    assumePrices(recording.terms, verdict);
+    if (recording.terms.merges)
+      return verdict.notApplicable("this ledger merges requests, so single ones cannot be seen");
+    const main = mainModel(recording);
+    const others = recording.sent.filter(({ model, fate }) => model !== main && fate === "served");
+    if (others.length === 0) return verdict.notApplicable("the target file has the price of one model only");
+    for (const { response, model } of others) verdict.assumeGood(response, `a request for ${model}`);
+    const priced = judgePrices(recording, verdict, (model) => model !== main);
+    verdict.assume(priced > 0, "the ledger has a row for a request to another model");
+  },
+});
+
+/** Requests with a few tokens each; fewer in a quick run, and where a minute has room for fewer. */
+const SMALL = { requests: 1_000, quick: 60, slow: 100 } as const;
+/** Accounts with a lower limit take minutes for a thousand requests. */
+const FAST_RPM = 3_000;
+const AT_ONCE = 8;
+
+type SmallRecording = {
+  readonly terms: Terms;
+  readonly reading: LedgerReading;
+  /** Tokens of the requests that were served, in sum. */
+  readonly tokens: Tokens;
+  readonly served: number;
+  readonly model: string | null;
+  readonly failed: readonly Response[];
+};
+
+function smallRequests({ limits, source }: Session["target"], isQuick: boolean): number {
+  if (isQuick) return SMALL.quick;
+  return source === "embedded" || (limits !== undefined && limits.rpm >= FAST_RPM) ? SMALL.requests : SMALL.slow;
+}
+
+const smallScenario = defineScenario<SmallRecording>({
+  id: "ledger.small",
+  needs: ["ledger", "upstream"],
+  schedule: { order: "exclusive" },
+  cost: {
+    requests: (target) => smallRequests(target, false),
+    waitS: 10,
+    quick: { requests: SMALL.quick, waitS: 5 },
+  },
+  async run(t) {
+    const { key, isOwn } = await t.ledger.key();
+    const fromMs = Date.now();
+    const count = smallRequests(t.target, t.run.isQuick);
+    const sent = await sendSmall(t, key, count);
+    const served = sent.filter(({ response }) => response.admitted);
+    const { reading } = await settle(t, {
+      key,
+      fromMs,
+      isComplete: (rows) => requestsIn(rows.filter(isSmall)) >= served.length,
+    });
+    const sum = (kind: keyof Tokens) => served.reduce((total, { tokens }) => total + tokens[kind], 0);
+    return {
+      terms: termsOf(t, isOwn),
+      reading: { ...reading, rows: reading.rows.filter(isSmall) },
+      tokens: { ...NO_TOKENS, input: sum("input"), output: sum("output") },
+      served: served.length,
+      model: modelOf(t, t.dialect, undefined),
+      failed: sent.filter(({ response }) => !response.admitted).map(({ response }) => response),
+    };
+  },
+  assume({ reading, failed, served }, verdict) {
+    assumeRead(reading, verdict);
+    const [first] = failed;
+    if (served === 0 && first !== undefined) verdict.assumeGood(first, "a small request");
+  },
+});
+
+/** Inputs of one to nine tokens: other checks have larger ones. */
+const MAX_SMALL = 9;
+const isSmall = ({ input, requests }: { readonly input: number; readonly requests: number }) =>
+  input <= MAX_SMALL * requests;
+
+async function sendSmall(t: Session, key: Key, count: number) {
+  const sent: { readonly tokens: Tokens; readonly response: Response }[] = [];
+  const model = modelOf(t, t.dialect, undefined);
+  const request = requestOf({ what: "small", fate: "served", dialect: t.dialect, mode: "non-streaming" });
+  let next = 0;
+  const work = async () => {
+    while (next < count) {
+      const tokens = { ...NO_TOKENS, input: 1 + (next++ % MAX_SMALL), output: 1 };
+      const own = { ...request, key, ...(model === null ? {} : { model: { id: model } }) };
+      const { response } = await sendMarked(t, own, { "*": { usage: scriptedUsage(tokens), pieces: 1 } });
+      sent.push({ tokens, response });
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return sent;
+}
+
+const rounding = defineCheck({
+  id: "ledger.rounding",
+  title: "Many small requests cost together what their tokens cost",
+  covers: ["LEDGER-COST"],
+  explains:
+    "Sends up to 1,000 requests with a few tokens each (60 in a quick run, 100 where the rate limit is lower than 3,000 per minute) and compares the sum of their costs with the price of the sum of their tokens. It may differ by a hundredth, or by half a micro-dollar per request. A gateway that rounds each request to cents charges nothing, or many times too much.",
+  scenario: smallScenario,
+  judge({ terms, reading, tokens, served, model }, verdict) {
+    assumePrices(terms, verdict);
+    const price = model === null ? undefined : terms.prices[model];
+    if (price === undefined)
+      return verdict.notApplicable("the target file has no price for the model of these requests");
+    const counted = requestsIn(reading.rows);
+    verdict.assume(counted > 0, "the ledger has rows of these requests");
+    if (counted < served || !terms.isOwnKey)
+      verdict.assume(counted === served, `the ledger has a row for each of the ${formatNumber(served)} requests`);
+    const expected = served * price.perRequestMicroUsd + priceOf({ ...price, perRequestMicroUsd: 0 }, tokens);
+    const bound = Math.max(expected * 0.01, served * 0.5);
+    const total = costIn(reading.rows);
+    verdict.must(
+      "LEDGER-COST",
+      total,
+      {
+        ...that<number>(
+          `${formatRounded(expected, 1)} ±${formatRounded(bound, 1)}`,
+          (sum) => Math.abs(sum - expected) <= bound,
+        ),
+        magnitude: (sum) => (sum > 0 ? Math.max(sum / expected, expected / sum) : undefined),
+      },
+      { because: `cost of ${formatNumber(served)} small requests, micro-dollars` },
+    );
+  },
+});
+
+export const PRICES: readonly Check[] = [cost, models, rounding];

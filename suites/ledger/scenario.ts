@@ -1,0 +1,195 @@
+import { defineScenario, type Response, type Session, type Upstreamed } from "../../src/checks/index.ts";
+import { atPointer } from "../../src/core/index.ts";
+import type { Dialect } from "../../src/dialects/index.ts";
+import type { Verdict } from "../../src/judging/index.ts";
+import type { Key, LedgerPrice, LedgerReading, LedgerRow } from "../../src/target/index.ts";
+import { sendMarked } from "../upstream/marked.ts";
+import { type Case, casesOf, type Fate, NO_TOKENS, requestOf, scriptedUsage, type Tokens } from "./cases.ts";
+import { type Matched, matchRows } from "./matching.ts";
+import { SETTLED_MS, settle } from "./settle.ts";
+
+/** A request, and what is known of it besides its row. */
+export type Sent = {
+  readonly what: string;
+  readonly fate: Fate;
+  readonly model: string | null;
+  /** The id of its row, as the response showed it. */
+  readonly id: string | null;
+  readonly response: Response;
+  /** What the provider counted. */
+  readonly tokens: Tokens;
+  /** Replies that providers completed, and requests that they received. */
+  readonly completed: number;
+  readonly received: number;
+  /** When its row was first seen, ms after its response; `null`: never. */
+  readonly lagMs: number | null;
+};
+
+/** What the target file says about the ledger. */
+export type Terms = {
+  /** Fields of tokens that rows have. */
+  readonly kinds: readonly (keyof Tokens)[];
+  readonly prices: Readonly<Record<string, LedgerPrice>>;
+  /** Whether a row may stand for several requests. */
+  readonly merges: boolean;
+  /** Whether nothing else is sent with the key. */
+  readonly isOwnKey: boolean;
+};
+
+export type LedgerRecording = {
+  readonly terms: Terms;
+  readonly sent: readonly Sent[];
+  readonly reading: LedgerReading;
+};
+
+/** Tokens of every kind, as fields of a row. */
+const KINDS = Object.keys(NO_TOKENS) as (keyof Tokens)[];
+
+export function termsOf(t: Session, isOwnKey: boolean): Terms {
+  const { ledger } = t.target;
+  return {
+    kinds: KINDS.filter((kind) => ledger?.fields[kind] !== undefined),
+    prices: ledger?.prices ?? {},
+    merges: ledger?.fields.requests !== undefined,
+    isOwnKey,
+  };
+}
+
+/** Smallest input, and by how much two inputs differ at least: rows are identified by them. */
+const MIN_INPUT = 2_000;
+const INPUT_RANGE = 6_000;
+const INPUT_STEP = 3;
+
+export const ledgerScenario = defineScenario<LedgerRecording>({
+  id: "ledger.requests",
+  needs: ["ledger", "upstream"],
+  schedule: { order: "exclusive", failsUpstream: true },
+  cost: { requests: (target) => casesOf(target).length, waitS: 10 },
+  async run(t) {
+    const { key, isOwn } = await t.ledger.key();
+    const terms = termsOf(t, isOwn);
+    const fromMs = Date.now();
+    // Different in every run: rows of an earlier one may be in the same time range.
+    const base = MIN_INPUT + (fromMs % INPUT_RANGE);
+    const sent: Omit<Sent, "lagMs">[] = [];
+    for (const [index, one] of casesOf(t.target).entries()) {
+      const tokens = { ...NO_TOKENS, ...one.usage, input: base + index * INPUT_STEP };
+      const { response, upstream } = await send(t, one, tokens, key);
+      sent.push({
+        what: one.what,
+        fate: one.fate,
+        model: modelOf(t, one.dialect, one.model),
+        id: idIn(response, t.target.ledger?.responseId ?? []),
+        response,
+        tokens,
+        completed: upstream.requests.filter(({ status, end }) => status === 200 && end === "complete").length,
+        received: upstream.requests.length,
+      });
+    }
+    const seenMs = new Map<number, number>();
+    const isComplete = (rows: readonly LedgerRow[]) => {
+      const nowMs = Date.now();
+      const matched = matchRows(identitiesOf(sent), rows);
+      for (const [index, own] of matched.rows.entries())
+        if (own.length > 0 && !seenMs.has(index)) seenMs.set(index, nowMs);
+      return terms.merges
+        ? requestsIn(rows) >= sent.filter(isCharged).length
+        : sent.every((one, index) => !isCharged(one) || seenMs.has(index));
+    };
+    const { reading } = await settle(t, { key, fromMs, isComplete });
+    const lagOf = (one: Omit<Sent, "lagMs">, index: number) => {
+      const atMs = seenMs.get(index);
+      return atMs === undefined ? null : Math.max(0, Math.round(atMs - one.response.arrivedAtMs));
+    };
+    return { terms, reading, sent: sent.map((one, index) => ({ ...one, lagMs: lagOf(one, index) })) };
+  },
+  assume({ reading, sent }, verdict) {
+    assumeRead(reading, verdict);
+    const [first] = sent;
+    if (first !== undefined && !sent.some(({ response }) => response.admitted))
+      verdict.assumeGood(first.response, "a request for a model of these providers");
+    const lost = sent.find(({ fate, response }) => fate === "served" && !response.admitted && !isUnsupported(response));
+    if (lost !== undefined)
+      verdict.markUndecided("inconclusive", `a request was not served (${lost.what}): ${lost.response.summary}`);
+  },
+});
+
+/** Streams of the messages dialect are not part of the interface. */
+function isUnsupported({ requested, status = 0 }: Response): boolean {
+  return requested.endpoint === "messages" && requested.mode === "streaming" && status >= 400 && status < 500;
+}
+
+/** Continues only if the ledger could be read. */
+export function assumeRead({ problem }: LedgerReading, verdict: Verdict): void {
+  if (problem !== null) verdict.missingFixture(`the ledger ${problem}`, []);
+}
+
+/** Continues only if some row belongs to a request: otherwise the description of the ledger may be wrong. */
+export function assumeRows({ sent, reading, terms }: LedgerRecording, verdict: Verdict): void {
+  const matched = matchRows(identitiesOf(sent), reading.rows);
+  if (matched.rows.some((rows) => rows.length > 0) || (terms.merges && reading.rows.length > 0)) return;
+  verdict.missingFixture(
+    `no row of the ledger belongs to a request of this check, ${SETTLED_MS / 1_000} s after the last one (${reading.rows.length} rows in this time)`,
+    [],
+  );
+}
+
+type Marked = { readonly response: Response; readonly upstream: Upstreamed };
+
+async function send(t: Session, one: Case, tokens: Tokens, key: Key): Promise<Marked> {
+  const usage = scriptedUsage(tokens);
+  const script = one.script?.(usage) ?? { "*": { usage } };
+  const model = modelOf(t, one.dialect, one.model);
+  const request = { ...requestOf(one), key, ...(model === null ? {} : { model: { id: model } }) };
+  if (one.leaves !== true) return sendMarked(t, request, script);
+  const marker = t.upstream.marker();
+  await t.upstream.setResponses(marker, script);
+  const held = t.start(t.upstream.marked(marker, one.dialect, { ...request, upstreamFails: true }));
+  await held.started;
+  held.abort();
+  const response = await held.done;
+  return { response, upstream: await t.upstream.requests(marker) };
+}
+
+/** Model that the caller names. */
+export function modelOf({ target }: Session, dialect: Dialect, model: string | undefined): string | null {
+  return model ?? target.upstream?.models[dialect] ?? target.models[dialect].plain ?? null;
+}
+
+/** @param places `header:NAME`, or JSON pointers into the body or an event. */
+export function idIn(response: Response, places: readonly string[]): string | null {
+  for (const place of places) {
+    const found = place.startsWith("header:") ? response.header(place.slice(7)) : inBody(response, place);
+    if (typeof found === "string" && found !== "") return found;
+  }
+  return null;
+}
+
+function inBody(response: Response, pointer: string): unknown {
+  if (!response.streamed) return atPointer(response.json, pointer);
+  return response.stream.events.map(({ json }) => atPointer(json, pointer)).find((id) => typeof id === "string");
+}
+
+const identitiesOf = (sent: readonly Omit<Sent, "lagMs">[]) =>
+  sent.map(({ id, tokens }) => ({ id, input: tokens.input }));
+
+/** The rows of each request, and those of none. */
+export function rowsOf({ sent, reading }: LedgerRecording): Matched {
+  return matchRows(identitiesOf(sent), reading.rows);
+}
+
+/** The caller got a complete reply. */
+function isCharged({ fate, response }: Pick<Sent, "fate" | "response">): boolean {
+  return (fate === "served" || fate === "retried") && response.admitted;
+}
+
+/** Requests that must be charged. */
+export function chargedIn({ sent }: LedgerRecording): readonly { readonly one: Sent; readonly index: number }[] {
+  return sent.map((one, index) => ({ one, index })).filter(({ one }) => isCharged(one));
+}
+
+export const requestsIn = (rows: readonly LedgerRow[]): number => rows.reduce((sum, { requests }) => sum + requests, 0);
+
+/** Cost of rows, micro-dollars; a row without a cost counts as free. */
+export const costIn = (rows: readonly LedgerRow[]): number =>
+  rows.reduce((sum, { costMicroUsd }) => sum + (costMicroUsd ?? 0), 0);

@@ -1,0 +1,210 @@
+import { type Check, defineCheck, type RequestSpec, type Response, type Session } from "../../src/checks/index.ts";
+import { deviation, formatCount, formatRounded, mean, tQuantile } from "../../src/core/index.ts";
+import { atMost } from "../../src/judging/index.ts";
+import { isSpendingDenial, LAG_S, type UsedUpState } from "./drive.ts";
+
+/** Parallel requests, of which each level uses up fresh keys. */
+const LEVELS = [1, 4, 16, 64, 256] as const;
+const QUICK_LEVELS = [1, 16, 64] as const;
+/** Keys per level: the least from which an interval can be computed. */
+const REPEATS = 3;
+const CONFIDENCE = 0.95;
+/** Most requests with one key before its denial: larger limits are not used up. */
+const MAX_REQUESTS = 300;
+/** How long an unusable rest may be reserved after the last request has ended, ms. */
+const RELEASED_MS = 30_000;
+const LOOK_MS = 5_000;
+/** Failed requests after which a key is not tried any more. */
+const MAX_FAILED = 5;
+/** A larger part of the limit that stays unusable is a fault; a request's own cost always may. */
+const MAX_REST = 0.15;
+
+/** What was served with one fresh key. */
+type Used = {
+  /** Requests in flight until the first denial. */
+  readonly parallel: number;
+  /** Served until then, and in all: then one after the other, until the key was denied for good. */
+  readonly inParallel: number;
+  readonly served: number;
+  /** The final denial; `null`: none within the lag. */
+  readonly denial: Response | null;
+  /** Responses that were neither served nor denied for spending. */
+  readonly failed: number;
+};
+
+type CapsRecording = {
+  readonly state: UsedUpState;
+  readonly levels: readonly (readonly Used[])[];
+};
+
+const levelsFor = ({ target, run }: Session): readonly number[] => {
+  const most = target.limits?.inFlight ?? 64;
+  return (run.isQuick ? QUICK_LEVELS : LEVELS).filter((level) => level <= most);
+};
+
+interface Burst {
+  readonly state: UsedUpState;
+  readonly parallel: number;
+  /** Requests that the limit pays for; `undefined`: not known yet. */
+  readonly pays: number | undefined;
+}
+
+/** Smallest part of the limit whose denial is a fault, requests. */
+const restOf = (pays: number): number => Math.max(1, Math.ceil(pays * MAX_REST));
+
+/** Long enough that parallel requests are in flight together, ms, and short enough to be sent one after the other. */
+const REPLY_MS = 150;
+/** The reply, tokens: also the most that is reserved for it. */
+const OUTPUT = 8;
+
+/** A request whose reply takes a while, if the providers can be scripted. */
+async function lastingRequest(t: Session): Promise<RequestSpec> {
+  if (t.target.upstream === undefined) return {};
+  const marker = t.upstream.marker();
+  await t.upstream.setResponses(marker, { "*": { latencyMs: REPLY_MS, pieces: OUTPUT } });
+  return t.upstream.marked(marker, t.dialect, { maxTokens: OUTPUT });
+}
+
+async function useUp(t: Session, { state, parallel, pays }: Burst): Promise<Used | null> {
+  const key = await t.fixtures.freshKey(`key.${state}`);
+  if (key === undefined) return null;
+  const request: RequestSpec = { ...(await lastingRequest(t)), key, intent: "either", repeats: false };
+  let [inParallel, failed, sent] = [0, 0, 0];
+  for (let isOpen = true; isOpen && sent < MAX_REQUESTS; ) {
+    const responses = await Promise.all(Array.from({ length: parallel }, () => t.start(request).done));
+    sent += responses.length;
+    inParallel += responses.filter(({ admitted }) => admitted).length;
+    const denied = responses.filter(isSpendingDenial).length;
+    failed += responses.filter((response) => !response.admitted && !isSpendingDenial(response)).length;
+    // What is passed need not be passed again: the tally may lag.
+    isOpen = denied === 0 && failed < parallel && inParallel < (pays ?? MAX_REQUESTS);
+  }
+  const enough = pays === undefined ? MAX_REQUESTS : pays;
+  let served = inParallel;
+  for (let waitedMs = 0; served < enough && failed < MAX_FAILED; ) {
+    const response = await t.start(request).done;
+    if (response.admitted) served++;
+    else if (!isSpendingDenial(response)) failed++;
+    // A reservation of the burst may be released late: a single denial is not the end.
+    else if (pays === undefined || served >= pays - restOf(pays) || waitedMs >= RELEASED_MS)
+      return { parallel, inParallel, served, denial: response, failed };
+    else {
+      await t.wait(LOOK_MS, "reserved charges to be released");
+      waitedMs += LOOK_MS;
+    }
+  }
+  const denial = await untilDenied(t, request, LAG_S[state]);
+  return { parallel, inParallel, served, denial, failed };
+}
+
+/** Few requests: those that find out whether the limit is passed must not pass it. */
+const POLLS = 5;
+
+async function untilDenied(t: Session, request: RequestSpec, lagS: number): Promise<Response | null> {
+  for (let poll = 0; ; poll++) {
+    const response = await t.start(request).done;
+    if (isSpendingDenial(response)) return response;
+    if (poll === POLLS) return null;
+    await t.wait((lagS * 1_000) / POLLS, "charges to be settled");
+  }
+}
+
+/** Requests that the limit pays for, one after the other; `undefined`: too many, or none. */
+function paysFor(sequential: readonly Used[]): number | undefined {
+  if (sequential.length === 0 || sequential.some(({ served }) => served >= MAX_REQUESTS)) return undefined;
+  return Math.round(mean(sequential.map(({ served }) => served)));
+}
+
+const WHAT = { cappable: "daily cap", childSmall: "lifetime budget" } as const;
+
+/** `3 requests (95 %: 1 to 5)`. */
+function withInterval(values: readonly number[]): string {
+  const middle = mean(values);
+  const requests = formatCount(middle, "request");
+  if (values.length < 2) return requests;
+  const half = (tQuantile((1 + CONFIDENCE) / 2, values.length - 1) * deviation(values)) / Math.sqrt(values.length);
+  const [low, high] = [Math.max(0, middle - half), middle + half].map((value) => formatRounded(value, 1));
+  return `${requests} (95 %: ${low} to ${high})`;
+}
+
+function capCheck(state: UsedUpState, id: `spending.${string}`): Check {
+  const limit = WHAT[state];
+  return defineCheck<CapsRecording>({
+    id,
+    title: `A ${limit} is neither forgotten nor left unusable under parallel requests`,
+    covers: ["SPEND-6", "SPEND-13", "SPEND-14"],
+    explains: `Uses up fresh keys with a small ${limit}, with 1, 4, 16, 64 and 256 requests in parallel that take a moment (as far as the limits of the account allow; three keys each, one in a quick run) until the first denial, and then one after the other. The report shows for each level how many requests were served beyond what one after the other pays for, and how much of the limit stayed unusable, with 95 % intervals. The key must be denied within ${LAG_S[state]} s after its limit is passed, whatever was in flight${state === "cappable" ? ": the tally may lag by about a minute, so the overshoot itself is only recorded" : ", and parallel requests should not get twice the budget"}. A rest that is still denied ${RELEASED_MS / 1_000} s after the last request should be smaller than ${MAX_REST * 100} % of the limit.`,
+    needs: [`key.${state}`],
+    reaches: "spending",
+    schedule: { order: "exclusive" },
+    cost: {
+      requests: LEVELS.length * REPEATS * 150,
+      waitS: RELEASED_MS / 1_000,
+      quick: { requests: QUICK_LEVELS.length * 150, waitS: RELEASED_MS / 1_000 },
+    },
+    async run(t) {
+      const levels: Used[][] = [];
+      let pays: number | undefined;
+      for (const parallel of levelsFor(t)) {
+        // Keys of one level at once: each waits for its own reservations.
+        const used = await Promise.all(
+          Array.from({ length: t.run.isQuick || parallel > 64 ? 1 : REPEATS }, () =>
+            useUp(t, { state, parallel, pays }),
+          ),
+        );
+        levels.push(used.filter((one) => one !== null));
+        pays ??= paysFor(levels[0] ?? []);
+        if (pays === undefined) break;
+      }
+      return { state, levels };
+    },
+    judge({ levels }, verdict) {
+      const sequential = levels[0] ?? [];
+      if (sequential.length === 0)
+        return verdict.notApplicable("fresh keys are only available from a provisioning hook or the embedded gateway");
+      const pays = paysFor(sequential);
+      if (pays === undefined)
+        return verdict.inconclusive(
+          `${MAX_REQUESTS} requests did not use up the ${limit}: it is too large to be used up, or its tally lags`,
+        );
+      verdict.assume(pays > 1, `the ${limit} pays for several requests`);
+      for (const used of levels) {
+        const [{ parallel } = { parallel: 0 }] = used;
+        const seen = { in: used[0]?.denial ?? undefined };
+        const failed = used.reduce((sum, one) => sum + one.failed, 0);
+        if (failed > 0)
+          verdict.markUndecided("inconclusive", `${failed} of the requests with ${parallel} in parallel failed`);
+        const open = used.filter(({ denial }) => denial === null).length;
+        verdict.should("SPEND-6", open, 0, {
+          because: `keys (of ${used.length}) that were not denied within ${LAG_S[state]} s after ${parallel} parallel requests`,
+        });
+        const beyond = used.map(({ served }) => Math.max(0, served - pays));
+        const rest = used.map(({ served }) => Math.max(0, pays - served));
+        if (state === "childSmall")
+          verdict.should(
+            "SPEND-6",
+            Math.max(...used.map(({ inParallel }) => inParallel)),
+            atMost(Math.max(pays * 2, pays + 8)),
+            {
+              ...seen,
+              because: `requests served with ${parallel} in parallel, of ${pays} that the budget pays for`,
+            },
+          );
+        verdict.should("SPEND-13", Math.min(...rest), atMost(restOf(pays)), {
+          ...seen,
+          because: `requests that a key was denied although its ${limit} of ${pays} was not used up, after ${parallel} parallel requests`,
+        });
+        verdict.note(
+          "SPEND-14",
+          `${parallel} in parallel: ${withInterval(beyond)} beyond the ${limit} of ${pays}, ${withInterval(rest)} unusable`,
+          seen,
+        );
+      }
+    },
+  });
+}
+
+export const PARALLEL: readonly Check[] = [
+  capCheck("cappable", "spending.cap-parallel"),
+  capCheck("childSmall", "spending.budget-parallel"),
+];
