@@ -135,7 +135,8 @@ export function requestOf({ dialect, mode, fate }: Case): RequestSpec {
   return {
     endpoint: dialect,
     mode,
-    intent: fate === "failed" ? "denied" : "either",
+    // A gateway that has begun to relay a reply can only close the connection when its provider breaks off.
+    intent: fate === "failed" || fate === "uncertain" ? "odd" : "either",
     // A repetition would be another charge.
     repeats: false,
     ...(requestsUsage ? { fields: { stream_options: { include_usage: true } } } : {}),

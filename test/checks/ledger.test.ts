@@ -18,6 +18,10 @@ describe.concurrent("every defect of the ledger fails in its check and requireme
 
   it("the same checks pass on the gateway as it is", TIMEOUT, () => expectSound(OF_LEDGER));
 
+  it("nothing that they do to its providers is held against the gateway", TIMEOUT, () =>
+    expectSound([...OF_LEDGER.filter(([, id]) => id === "ledger.charged"), ["", "robustness.framing", "", []]]),
+  );
+
   it("at least twenty defects are declared, and each has a check that detects it", () => {
     const names = MUTATIONS.filter(({ area }) => area === "ledger").map(({ name }) => name);
     expect(names.length).toBeGreaterThanOrEqual(20);
