@@ -8,6 +8,8 @@ import { type RequirementId, requirementOf } from "./requirements.ts";
  */
 export const OPTIONAL_PARTS = [
   "dialects.both",
+  "ledger",
+  "ledger.prices",
   "models.chat.images",
   "models.chat.structured",
   "models.messages.images",
@@ -218,8 +220,8 @@ const DEFINITIONS: readonly Definition[] = [
     name: "money",
     version: 1,
     title: "Balances, caps and budgets",
-    why: "What an account or a key may spend is a hard bound: it blocks every kind of paid request, it blocks nothing else, and failed requests cost nothing.",
-    suites: ["spending"],
+    why: "What an account or a key may spend is a hard bound: it blocks every kind of paid request, it blocks nothing else, and failed requests cost nothing. Where the gateway shows what it charged, each request is charged once, at its price.",
+    suites: ["spending", "ledger"],
     requires: [
       "SPEND-2",
       "SPEND-3",
@@ -236,6 +238,22 @@ const DEFINITIONS: readonly Definition[] = [
       "ERR-402-QUOTA",
       "ERR-429-BUDGET",
     ],
+    optional: {
+      ledger: ["LEDGER-ONCE", "LEDGER-TOKENS", "LEDGER-USAGE", "LEDGER-TOTALS", "LEDGER-LAG"],
+      "ledger.prices": ["LEDGER-COST"],
+    },
+    optionalChecks: {
+      "ledger.charged": "ledger",
+      "ledger.failures": "ledger",
+      "ledger.once": "ledger",
+      "ledger.tokens": "ledger",
+      "ledger.usage": "ledger",
+      "ledger.totals": "ledger",
+      "ledger.lag": "ledger",
+      "ledger.cost": "ledger.prices",
+      "ledger.models": "ledger.prices",
+      "ledger.rounding": "ledger.prices",
+    },
   },
   {
     name: "streaming",

@@ -21,7 +21,7 @@ const FROZEN: Readonly<Record<string, readonly string[]>> = {
   "models-and-auth": ["4691d7cc5028098a3b0cce675edc365e67517a9776868cf247e7558541d44887"],
   denials: ["1d8315ae9f37adeb9a0e714023557aadf9d16ef1eccf0b5f7287def0c39154a7"],
   limits: ["b8a2f36ef901aede289783947ad524edf60951937e943412e5ccf56d99a792e8"],
-  money: ["f819769917a007e7505a379965d7e8eb838d4b8bd4e2507c1ed780645798ca33"],
+  money: ["c69031afdc703f8caf5da3b857b31ae04d31e0b49c3e67d32a22246477a6bf54"],
   streaming: ["e31690f0b0aa0af0e0ae4cd58743d4c492dda00efc328c449d626fd9d9d46788"],
   upstream: ["3de8a9c4637844b0976ae0cea0f14669ff3df326b01734f6f4cd6845310680c6"],
   replicas: ["d89f4fbae6dbfb5504186c9dbaa2e5f2666707bb123765d66a51858f7cddc164"],

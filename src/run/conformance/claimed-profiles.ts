@@ -26,9 +26,11 @@ export function claimedBy(target: Target, named: readonly string[]): Claimed | u
 }
 
 /** The optional parts that a target declares. */
-function declaredParts({ dialects, models, tiers, tokenLimits, upstream }: Target): OptionalPart[] {
+function declaredParts({ dialects, ledger, models, tiers, tokenLimits, upstream }: Target): OptionalPart[] {
   const declares: Readonly<Record<OptionalPart, boolean>> = {
     "dialects.both": dialects.length === 2,
+    ledger: ledger !== undefined,
+    "ledger.prices": Object.keys(ledger?.prices ?? {}).length > 0,
     "models.chat.images": models.chat.images !== undefined,
     "models.chat.structured": models.chat.structured !== undefined,
     "models.messages.images": models.messages.images !== undefined,

@@ -29,13 +29,13 @@ test("a budget too small for the expensive checks: they are omitted, each once w
   const run = ["conform", "models", "limits", "--target", "t.yaml", "--out", "run", "--json"];
   const { code, stdout } = await gauntlet(run, { GW_KEY: ready.keys.valid }, folder.path);
   const { checks, exitCode } = JSON.parse(stdout) as Document;
-  const omitted = checks.filter(({ message }) => message.startsWith("not run: it takes"));
+  const omitted = checks.filter(({ message }) => message.startsWith("not run: it needs"));
   const ofConcurrency = omitted.filter(({ id }) => id.startsWith("limits.concurrency-"));
   expect(ofConcurrency.length).toBeGreaterThan(5);
   for (const { status, message, unblock } of omitted) {
     expect(status).toBe("blocked");
     expect(message).toMatch(
-      /it takes about [\d,]+ requests?, and the budget has room for \d+ after the cheaper checks/,
+      /it needs about [\d,]+ requests?, and the budget has room for \d+ after the cheaper checks/,
     );
     expect(unblock).toEqual(["budget:", expect.stringMatching(/^ {2}requests: \d{3,}$/)]);
   }
