@@ -25,6 +25,7 @@ const options = {
   target: "node20.19",
   minifyWhitespace: true,
   minifySyntax: true,
+  minifyIdentifiers: true,
   metafile: true,
   write: false,
   logLevel: "warning",
