@@ -229,10 +229,14 @@ figure svg .limit { stroke: var(--ink); stroke-width: 1.2; stroke-dasharray: 5 3
 [hidden] { display: none !important; }
 
 .frame.whole { grid-template-columns: minmax(0, 1fr); }
-.matrix th[scope="row"] { position: sticky; left: 0; background: var(--paper); z-index: 1; min-width: 8.5rem; max-width: 16rem;
+.matrix th[scope="row"] { position: sticky; left: 0; background: var(--paper); z-index: 1; min-width: 6.6rem; max-width: 16rem;
   overflow-wrap: anywhere; }
-.matrix td { min-width: 5.6rem; max-width: 13rem; }
-.matrix .mark { white-space: normal; } .matrix a { color: inherit; }
+.matrix th, .matrix td { padding-right: .45rem; }
+.matrix td { min-width: 4.6rem; max-width: 13rem; }
+.matrix .mark { white-space: normal; flex-direction: column; gap: 0; font-size: .8rem; } .matrix a { color: inherit; }
+.matrix .mark .sign { font-size: 1.1rem; line-height: 1.1; }
+.whole > main > nav { margin: .6rem 0 1.6rem; }
+.whole h3, .whole h4 { overflow-wrap: anywhere; }
 .matrix .because { overflow-wrap: anywhere; font-size: .78rem; }
 .matrix thead small { display: block; font-weight: 400; }
 .matrix thead th { white-space: normal; }
@@ -273,6 +277,7 @@ figure svg .limit { stroke: var(--ink); stroke-width: 1.2; stroke-dasharray: 5 3
   .area > summary, .instance > summary { break-after: avoid; }
   .listing, .command { max-height: none; overflow: visible; }
   .scroll { overflow: visible; }
+  .matrix th[scope="row"] { position: static; }
   table.wide { font-size: 7.5pt; } .wide .because { font-size: 7pt; } .wide th, .wide td { padding-right: .5rem; }
   .wide .nowrap, .wide thead th, .wide .number { white-space: normal; }
   .wide tbody th:has(.because) { min-width: 10rem; }

@@ -30,7 +30,7 @@ export function MatrixPage({ source, head }: { readonly source: MatrixSource; re
   const profiles = profilesIn(claims);
   const latest =
     claims
-      .map(({ claim }) => claim.run.endedAt)
+      .map(({ claim }) => claim.run.startedAt)
       .sort()
       .at(-1) ?? "";
   const shown = { claims, profiles, anchors };

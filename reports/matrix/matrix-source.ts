@@ -37,7 +37,7 @@ export function reasonOf({ claim }: MatrixClaim, profile: ProfileResult | undefi
   const musts = requirements.filter(({ level }) => level === "MUST");
   if (result === "not-claimed") {
     const open = musts.filter((one) => one.result !== "met" && one.result !== "not-applicable").length;
-    return `not chosen; ${open} of ${musts.length} MUST not tested`;
+    return `not chosen; ${open} of ${musts.length} MUST open`;
   }
   const [, counted] = /\((.*)\)/.exec(describeProfile(profile)) ?? [];
   if (result === "partial" && counted === undefined) return claim.limitations[0] ?? "not tested completely";

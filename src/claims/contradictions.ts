@@ -5,8 +5,8 @@ import type { Claim } from "./claim.ts";
 type Profile = ProfileResult;
 
 /**
- * Where a claim contradicts itself, or the profiles that this program knows. Gauntlet writes no such claim, so somebody changed
- * it: for example a conformant profile in which a MUST is broken, or that lacks requirements.
+ * Where a claim contradicts itself, or the profiles that this program knows. Gauntlet writes no such claim, so it was changed
+ * afterwards: for example a conformant profile in which a MUST is broken, or that lacks requirements.
  *
  * @returns one line for each place: JSON pointer, what it says, and what it should say.
  */

@@ -65,7 +65,7 @@ test("the page shows every gateway and version with its profiles, as sign and wo
     ["beta2, 2026-11-12", expect.stringMatching(/^✗not conformant\d causes?$/)],
     ["dirty3, 2026-11-13", "◐partialthe harness was built with uncommitted changes"],
   ]);
-  expect(cells("money")[0]?.[1]).toMatch(/^–not claimednot chosen; \d+ of \d+ MUST not tested$/);
+  expect(cells("money")[0]?.[1]).toMatch(/^–not claimednot chosen; \d+ of \d+ MUST open$/);
   expect(read("page", "index.html")).not.toMatch(/<script|score of|\d %/);
 });
 
