@@ -10,6 +10,9 @@ interface ChangesSectionProps {
   readonly anchors: Anchors;
 }
 
+/** Where the page says what changed with the claim of a run. */
+export const changeId = (anchors: Anchors, runId: string): string => anchors.of("change", runId);
+
 /** What changed from one version of a gateway to the next; nothing if no gateway has two claims. */
 export function ChangesSection({ claims, anchors }: ChangesSectionProps) {
   const { changes } = changesOf(claims);
@@ -25,11 +28,7 @@ export function ChangesSection({ claims, anchors }: ChangesSectionProps) {
       }
     >
       {changes.map((change) => (
-        <Change
-          key={change.to.runId}
-          change={change}
-          id={anchors.of("change", `${change.gateway} ${change.to.runId}`)}
-        />
+        <Change key={change.to.runId} change={change} id={changeId(anchors, change.to.runId)} />
       ))}
     </Section>
   );

@@ -7,11 +7,10 @@ import { Document, type Head, Masthead } from "../html/document.tsx";
 import { plural } from "../html/format.ts";
 import { type Cell, DataTable, ResultMark, Section } from "../html/parts.tsx";
 import { PROFILE_MARKS } from "../status-style.ts";
-import { ChangesSection } from "./changes-section.tsx";
-import { claimId, EvidenceSection, evidenceId } from "./evidence-section.tsx";
+import { ChangesSection, changeId } from "./changes-section.tsx";
+import { claimId, EvidenceSection, evidenceId, hasEvidence } from "./evidence-section.tsx";
 import {
   dayOf,
-  isKnown,
   type MatrixClaim,
   type MatrixSource,
   profileOf,
@@ -86,12 +85,22 @@ function Overview({ claims, profiles, anchors, gateways }: Shown & { readonly ga
             <span class="because">
               {oneLine(versionText(claim.claim), 60)}, {dayOf(claim.claim)}
             </span>
+            {hasOlder(claims, claim) ? (
+              <span class="because">
+                <a href={`#${changeId(anchors, claim.claim.run.id)}`}>what changed</a>
+              </span>
+            ) : null}
           </>,
           ...profiles.map((name) => profileCell(claim, name, anchors)),
         ])}
       />
     </Section>
   );
+}
+
+/** The claims of a gateway are next to each other, the newest first. */
+function hasOlder(claims: readonly MatrixClaim[], claim: MatrixClaim): boolean {
+  return claims[claims.indexOf(claim) + 1]?.claim.gateway.name === claim.claim.gateway.name;
 }
 
 const MEANINGS = {
@@ -127,15 +136,13 @@ function profileCell(claim: MatrixClaim, name: string, anchors: Anchors): Compon
     );
   }
   const mark = <ResultMark {...PROFILE_MARKS[profile.result]} />;
-  const decisive = profile.requirements.find(({ level, result }) => level === "MUST" && result === "broken");
+  const musts = profile.requirements.filter(({ level }) => level === "MUST");
+  const decisive = musts.find(({ result }) => result === "broken") ?? musts.find(hasEvidence);
   const to = decisive === undefined ? anchors.of("profile", name) : evidenceId(anchors, claim, decisive.id);
   return (
     <>
       <a href={`#${to}`}>{mark}</a>
       {because}
-      {isKnown(profile) ? null : (
-        <span class="because">version {profile.version}: unknown here, its requirements were not checked</span>
-      )}
     </>
   );
 }

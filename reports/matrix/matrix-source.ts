@@ -30,10 +30,14 @@ export function profilesIn(claims: readonly MatrixClaim[]): string[] {
 export const profileOf = ({ claim }: MatrixClaim, name: string): ProfileResult | undefined =>
   claim.profiles.find((profile) => profile.name === name);
 
-/** Why a cell is not conformant, in a few words; absent if it is. */
+/** Why a cell is not conformant, or how far it can be relied on, in a few words; absent if there is nothing to say. */
 export function reasonOf({ claim }: MatrixClaim, profile: ProfileResult | undefined): string | undefined {
   if (profile === undefined) return "the claim does not have this profile";
-  const { result, requirements } = profile;
+  const { result, version, requirements } = profile;
+  if (result === "conformant")
+    return isKnown(profile)
+      ? undefined
+      : `version ${version} is unknown here: its list of requirements was not checked`;
   const musts = requirements.filter(({ level }) => level === "MUST");
   if (result === "not-claimed") {
     const open = musts.filter((one) => one.result !== "met" && one.result !== "not-applicable").length;

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { fileNames } from "../../reports/matrix/file-names.ts";
 import { type Claim, claimText } from "../../src/claims/index.ts";
 import { CLEAN, claimOf, runForClaims } from "../support/claims.ts";
 import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
@@ -60,7 +61,7 @@ test("the page shows every gateway and version with its profiles, as sign and wo
   const column = (name: string) => head.findIndex((text) => text.startsWith(name));
   const cells = (name: string) => rows.map((row) => [row[0], row[column(name)]]);
   expect(cells("streaming")).toEqual([
-    ["alpha1.10.0, 2026-11-10", "✓conformant"],
+    ["alpha1.10.0, 2026-11-10what changed", "✓conformant"],
     ["alpha1.9.0, 2026-11-11", expect.stringMatching(/^✗not conformant\d causes?$/)],
     ["beta2, 2026-11-12", expect.stringMatching(/^✗not conformant\d causes?$/)],
     ["dirty3, 2026-11-13", "◐partialthe harness was built with uncommitted changes"],
@@ -171,6 +172,37 @@ test("a badge that no claim has any more is deleted; other files stay", async ()
   expect(names).toContain("badge-beta-chat.svg");
   expect(names).toContain("badge-mine.svg");
   expect(names.filter((name) => name.startsWith("badge-alpha"))).toEqual([]);
+});
+
+test("a version of a profile that this program does not know is marked wherever it is conformant", async () => {
+  const { profiles, ...rest } = alpha;
+  const later = profiles.map((profile) => (profile.name === "chat" ? { ...profile, version: 99 } : profile));
+  writeFileSync(at("later.json"), claimText({ ...rest, profiles: later }));
+  await matrix(at("later.json"), "--out", at("later"));
+  const note = "version 99 is unknown here: its list of requirements was not checked";
+  expect(overviewOf(read("later", "index.html"))[1]?.[1]).toBe(`✓conformant${note}`);
+  expect(read("later", "matrix.md")).toContain(`✓ conformant: ${note}`);
+  expect(read("later", "badge-alpha-chat.svg")).toContain(">chat v99 (unknown)<");
+});
+
+test("names of different gateways never share a badge", () => {
+  const names = [
+    "a b",
+    "a-b",
+    "a/b",
+    "../a b",
+    "",
+    "日本",
+    "A B",
+    `a-${"0".repeat(12)}`,
+    "x".repeat(300),
+    "x".repeat(301),
+    "plain",
+  ];
+  const files = fileNames(names);
+  expect(new Set(files.values()).size).toBe(names.length);
+  for (const file of files.values()) expect(file).toMatch(/^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$/);
+  expect(files.get("plain")).toBe("plain");
 });
 
 describe("hostile text in a claim", () => {
