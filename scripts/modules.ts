@@ -34,6 +34,10 @@ export const MODULES: Readonly<Record<string, Module>> = {
     imports: ["core", "dialects", "http/recorder", "requirements", "upstream"],
   },
   record: { holds: "run record, journal, evidence store", imports: ["core", "metrics"] },
+  claims: {
+    holds: "claims as documents: schema, reading, what changed between two versions of a gateway; pure",
+    imports: ["core", "record", "requirements"],
+  },
   judging: {
     holds: "observations, expectations, findings, verdicts; pure",
     imports: ["core", "dialects", "record", "reports/text", "requirements"],
@@ -168,7 +172,18 @@ export const MODULES: Readonly<Record<string, Module>> = {
   },
   "run/claims": {
     holds: "claims: the profiles that a stored run meets, computed from its files",
-    imports: ["checks", "core", "policy", "record", "reports", "run/journal", "run/judge", "run/record", "suites"],
+    imports: [
+      "checks",
+      "claims",
+      "core",
+      "policy",
+      "record",
+      "reports",
+      "run/journal",
+      "run/judge",
+      "run/record",
+      "suites",
+    ],
   },
   "run/conformance": {
     holds: "a run of checks, with the loads of tiers and policies: `conform` and `run`",
@@ -216,6 +231,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
     holds: "one folder per command: options.ts, run.ts, text.ts; commands do not import each other",
     imports: [
       "checks",
+      "claims",
       "client-conformance",
       "compare",
       "core",
@@ -265,8 +281,8 @@ export const FOLDERS_NEXT_TO_SRC: Readonly<Record<string, Module>> = {
   },
   reports: {
     holds: "HTML, JUnit, SARIF, terminal and others",
-    // The history of runs is rendered as well, and no single record contains it.
-    imports: ["core", "history", "metrics", "record", "reports/text", "requirements"],
+    // The history of runs and the matrix of claims are rendered as well, and no single record contains them.
+    imports: ["claims", "core", "history", "metrics", "record", "reports/text", "requirements"],
   },
   "reports/text": {
     holds: "every sentence about a finding, a reason, a cause or a verdict; judges write them into the record",

@@ -5,17 +5,20 @@ export interface Head {
   readonly policy: string;
   /** Absent: linked from the files next to the page. */
   readonly style?: string;
-  readonly script?: string;
+  /** Absent: linked from the files next to the page; `null`: the page needs none. */
+  readonly script?: string | null;
 }
 
 interface DocumentProps {
   readonly title: string;
   readonly head: Head;
+  /** What the link at the beginning skips to. */
+  readonly main?: string;
   readonly children: ComponentChildren;
 }
 
 /** A page with its content security policy, style and script, and a link that skips to the main part. */
-export function Document({ title, head, children }: DocumentProps) {
+export function Document({ title, head, main = "the verdict", children }: DocumentProps) {
   return (
     <html lang="en">
       <head>
@@ -33,14 +36,11 @@ export function Document({ title, head, children }: DocumentProps) {
       </head>
       <body>
         <a class="skip" href="#main">
-          Skip to the verdict
+          Skip to {main}
         </a>
         {children}
-        {head.script === undefined ? (
-          <script src="report.js" />
-        ) : (
-          <script dangerouslySetInnerHTML={{ __html: head.script }} />
-        )}
+        {head.script === undefined ? <script src="report.js" /> : null}
+        {typeof head.script === "string" ? <script dangerouslySetInnerHTML={{ __html: head.script }} /> : null}
       </body>
     </html>
   );

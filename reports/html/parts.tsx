@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Status } from "../../src/record/index.ts";
 import { oneLine, visible } from "../clean-text.ts";
-import { SIGNS, TONES } from "../status-style.ts";
+import { type Mark, SIGNS, TONES } from "../status-style.ts";
 
 interface SectionProps {
   readonly id: string;
@@ -61,6 +61,18 @@ export function StatusMark({ status, label }: { readonly status: Status; readonl
   );
 }
 
+/** A result of a claim as sign, word and colour. */
+export function ResultMark({ sign, tone, word }: Mark) {
+  return (
+    <span class={`mark ${tone}`}>
+      <span class="sign" aria-hidden="true">
+        {sign}
+      </span>
+      {word}
+    </span>
+  );
+}
+
 /** External text, shown verbatim with control characters made visible. */
 export function Foreign({ text }: { readonly text: string }) {
   return <span class="foreign">{visible(text)}</span>;
@@ -109,6 +121,8 @@ interface DataTableProps {
   readonly rows: readonly (readonly (ComponentChildren | Cell)[])[];
   /** The caption is for screen readers only, because the context already says it. */
   readonly quietCaption?: boolean;
+  /** The row headers stay in view when the table scrolls. */
+  readonly matrix?: boolean;
 }
 
 /**
@@ -116,12 +130,12 @@ interface DataTableProps {
  *
  * @param rows the first cell of each is the row header.
  */
-export function DataTable({ caption, head, rows, quietCaption = false }: DataTableProps) {
+export function DataTable({ caption, head, rows, quietCaption = false, matrix = false }: DataTableProps) {
   const heads = head.map(toCell);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable without a mouse
     // biome-ignore lint/a11y/useSemanticElements: a fieldset groups inputs, and this groups none
-    <div class="scroll" tabIndex={0} role="group" aria-label={caption}>
+    <div class={matrix ? "scroll matrix" : "scroll"} tabIndex={0} role="group" aria-label={caption}>
       <table class={head.length > MAX_NARROW ? "wide" : undefined}>
         <caption class={quietCaption ? "unseen" : undefined}>{caption}</caption>
         <thead>

@@ -3,6 +3,8 @@ import type { VNode } from "preact";
 import { renderToString } from "preact-render-to-string";
 import type { HistoryReport } from "../../src/history/index.ts";
 import type { ReportSource } from "../evidence/source.ts";
+import { MatrixPage } from "../matrix/matrix-page.tsx";
+import type { MatrixSource } from "../matrix/matrix-source.ts";
 import type { Head } from "./document.tsx";
 import { HistoryPage } from "./history-page.tsx";
 import { Page } from "./page.tsx";
@@ -39,6 +41,12 @@ export function renderHistoryPage(history: HistoryReport): string {
 /** What a command without a record printed, as one file. */
 export function renderResultPage(source: ResultPageSource): string {
   return written(<ResultPage source={source} head={inOneFile()} />);
+}
+
+/** Gateways and the profiles that they meet, as one file without a script. */
+export function renderMatrixPage(source: MatrixSource): string {
+  const policy = `default-src 'none'; style-src '${hash(STYLE)}'; ${REST}`;
+  return written(<MatrixPage source={source} head={{ policy, style: STYLE, script: null }} />);
 }
 
 function inOneFile(): Head {

@@ -228,6 +228,22 @@ figure svg .limit { stroke: var(--ink); stroke-width: 1.2; stroke-dasharray: 5 3
 .copy { float: right; margin: -.2rem -.3rem 0 .6rem; font-family: var(--text); font-size: .78rem; }
 [hidden] { display: none !important; }
 
+.frame.whole { grid-template-columns: minmax(0, 1fr); }
+.matrix th[scope="row"] { position: sticky; left: 0; background: var(--paper); z-index: 1; min-width: 6.6rem; max-width: 16rem;
+  overflow-wrap: anywhere; }
+.matrix th, .matrix td { padding-right: .45rem; }
+.matrix td { min-width: 4.6rem; max-width: 13rem; }
+.matrix .mark { white-space: normal; flex-direction: column; gap: 0; font-size: .8rem; } .matrix a { color: inherit; }
+.matrix .mark .sign { font-size: 1.1rem; line-height: 1.1; }
+.whole > main > nav { margin: .6rem 0 1.6rem; }
+.whole h3, .whole h4 { overflow-wrap: anywhere; }
+.matrix .because { overflow-wrap: anywhere; font-size: .78rem; }
+.matrix thead small { display: block; font-weight: 400; }
+.matrix thead th { white-space: normal; }
+.evidence { border-top: 1px solid var(--line); margin-top: 1.1rem; }
+.evidence:target > h4 { background: var(--caution-wash); }
+.evidence > h4 { font-size: .95rem; color: inherit; margin: .7rem 0 .3rem; }
+
 @media (max-width: 62rem) {
   .frame { grid-template-columns: minmax(0, 1fr); gap: 0; }
   .toc { position: static; padding-top: .8rem; }
@@ -243,6 +259,7 @@ figure svg .limit { stroke: var(--ink); stroke-width: 1.2; stroke-dasharray: 5 3
   .area[open] > .scroll { padding-left: 0; }
   figure .scroll > svg { min-width: 38rem; }
   .scroll > table.wide { min-width: 44rem; }
+  .matrix th[scope="row"] { min-width: 7rem; max-width: 8.5rem; }
   .reasons li { grid-template-columns: minmax(0, 1fr); gap: 0; }
   .facts { grid-template-columns: repeat(2, minmax(0, 1fr)); }
   .listing .event { grid-template-columns: 1fr; gap: 0; } .listing .offset { text-align: left; }
@@ -260,6 +277,7 @@ figure svg .limit { stroke: var(--ink); stroke-width: 1.2; stroke-dasharray: 5 3
   .area > summary, .instance > summary { break-after: avoid; }
   .listing, .command { max-height: none; overflow: visible; }
   .scroll { overflow: visible; }
+  .matrix th[scope="row"] { position: static; }
   table.wide { font-size: 7.5pt; } .wide .because { font-size: 7pt; } .wide th, .wide td { padding-right: .5rem; }
   .wide .nowrap, .wide thead th, .wide .number { white-space: normal; }
   .wide tbody th:has(.because) { min-width: 10rem; }

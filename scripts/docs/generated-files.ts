@@ -2,12 +2,12 @@ import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { waiversJsonSchema } from "../../src/checks/index.ts";
+import { changesJsonSchema, claimJsonSchema } from "../../src/claims/index.ts";
 import { actionWorkflow, CI_JOBS } from "../../src/commands/init/ci-jobs.ts";
 import { workloadJsonSchema } from "../../src/load/index.ts";
 import { policyJsonSchema } from "../../src/policy/index.ts";
 import { runRecordJsonSchema } from "../../src/record/index.ts";
 import { REQUIREMENTS, specificationPlaces } from "../../src/requirements/index.ts";
-import { claimJsonSchema } from "../../src/run/claims/index.ts";
 import { targetJsonSchema } from "../../src/target/index.ts";
 import { scenarioJsonSchema } from "../../src/upstream/index.ts";
 import { lintRules, moduleDiagram } from "../modules.ts";
@@ -37,6 +37,7 @@ export function generatedFiles(): GeneratedFile[] {
     schemaFile("waivers", waiversJsonSchema()),
     schemaFile("policy", policyJsonSchema()),
     schemaFile("claim", claimJsonSchema()),
+    schemaFile("changes", changesJsonSchema()),
     schemaFile("upstream", scenarioJsonSchema()),
     { path: "scripts/generated/biome.modules.json", text: lintRules() },
     ...K6_COPIES.map((name) => ({ path: `suites/k6/${basename(name)}`, text: copyForK6(name) })),

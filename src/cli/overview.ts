@@ -11,7 +11,7 @@ export interface Described {
 const GROUPS: readonly (readonly [title: string, names: readonly string[]])[] = [
   ["Judge a gateway", ["run", "conform", "rejudge", "report", "show-report"]],
   ["Load and limits", ["load", "merge", "limits", "capacity", "size", "overhead"]],
-  ["Compare and gate", ["compare", "baseline", "history", "waivers", "verify-claim"]],
+  ["Compare and gate", ["compare", "baseline", "history", "waivers", "verify-claim", "matrix"]],
   ["Set up", ["init", "doctor", "checks", "explain", "completion"]],
   ["Tools", ["gateway", "upstream", "client", "calibrate", "k6", "k8s"]],
 ];

@@ -15,6 +15,7 @@ export { k6Command } from "./k6/options.ts";
 export { k8sCommand } from "./k8s/options.ts";
 export { limitsCommand } from "./limits/options.ts";
 export { loadCommand } from "./load/options.ts";
+export { matrixCommand } from "./matrix/options.ts";
 export { mergeCommand } from "./merge/options.ts";
 export { overheadCommand } from "./overhead/options.ts";
 export { rejudgeCommand } from "./rejudge/options.ts";

@@ -67,8 +67,10 @@ export type { Added, AddedDifference, Frontier, Overhead, OverheadLevel } from "
 export { GATE_LEVELS, type Gate, type GateLevel, type PolicySection } from "./sections/policy-section.ts";
 export {
   type Claimed,
+  PROFILE_RESULTS,
   type ProfileResult,
   profileResultSchema,
+  REQUIREMENT_RESULTS,
   type RequirementResult,
 } from "./sections/profile-section.ts";
 export { type RetryAfterFigures, type RetryOutcome, retryAfterSchema } from "./sections/retry-after-section.ts";

@@ -4,7 +4,8 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Claim, claimText, composeClaim } from "../../src/run/claims/index.ts";
+import { type Claim, claimText } from "../../src/claims/index.ts";
+import { composeClaim } from "../../src/run/claims/index.ts";
 import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
 
 type Json = Record<string, unknown>;

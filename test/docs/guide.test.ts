@@ -1,43 +1,21 @@
 // real-time: checks fill the limits of a minute and wait for Retry-After
-import { spawnSync } from "node:child_process";
-import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { quickstartSteps } from "../../scripts/verify/quickstart/steps.ts";
 import { parseTarget } from "../../src/target/index.ts";
-import { MAIN, gauntlet as play, temporaryFolder } from "../support/gauntlet.ts";
+import { runnableBlocks, startDocsShell } from "../support/docs-shell.ts";
+import { gauntlet as play, temporaryFolder } from "../support/gauntlet.ts";
 
 const docs = new URL("../../docs/", import.meta.url);
 const PROGRAM = "./node_modules/.bin/gauntlet";
 
 describe("the blocks of the guide that are marked to run", () => {
-  const folder = temporaryFolder();
-  mkdirSync(join(folder.path, "bin"));
-  const gauntlet = join(folder.path, "bin", "gauntlet");
-  writeFileSync(gauntlet, `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`);
-  chmodSync(gauntlet, 0o755);
-  afterAll(() => folder[Symbol.dispose]());
-  const guide = readFileSync(new URL("guide.md", docs), "utf8");
-  const blocks = [...guide.matchAll(/<!-- run(?:: exit (\d+))? -->\n\n```sh\n([\s\S]*?)```/g)].map(
-    ([, exit = "0", script = ""]) => ({ exit: Number(exit), script }),
-  );
-
-  test.each(blocks)("exit $exit: $script", ({ exit, script }) => {
-    // What a first attempt of this test may have left.
-    for (const [, out = ""] of script.matchAll(/--out (\S+)/g))
-      rmSync(join(folder.path, out), { recursive: true, force: true });
-    // Into a file: a gateway that a block leaves running would keep a pipe open.
-    const output = join(folder.path, "output.txt");
-    const file = openSync(output, "w");
-    // Variables that a block sets are available in the next one, as in a reader's shell.
-    const kept = "trap 'export -p > variables.sh' EXIT\n[ ! -e variables.sh ] || . ./variables.sh\n";
-    const done = spawnSync("bash", ["-euc", `${kept}${script}`], {
-      cwd: folder.path,
-      env: { ...process.env, NO_COLOR: "1", PATH: `${join(folder.path, "bin")}:${process.env["PATH"]}` },
-      stdio: ["ignore", file, file],
-    });
-    closeSync(file);
-    expect(done.status, readFileSync(output, "utf8")).toBe(exit);
+  const shell = startDocsShell();
+  afterAll(() => shell[Symbol.dispose]());
+  test.each(runnableBlocks("docs/guide.md"))("exit $exit: $script", ({ exit, script }) => {
+    const { code, output } = shell.run(script);
+    expect(code, output).toBe(exit);
   });
 });
 

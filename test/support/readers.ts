@@ -83,6 +83,11 @@ export function elementsOf(html: string): Element[] {
   return walk(parse(html));
 }
 
+/** Every element below another one, and the one itself. */
+export function elementsIn(element: Element): Element[] {
+  return walk(element);
+}
+
 /** Elements that a Markdown text renders to, if the host allows HTML. */
 export function markdownElements(markdown: string): Element[] {
   return walk(parseFragment(new MarkdownIt({ html: true, linkify: false }).render(markdown)));

@@ -90,7 +90,8 @@ function aboutOf({ subject, response }: Finding): string {
     .join(": ");
 }
 
-function Findings({ broken, record }: { readonly broken: readonly Broken[]; readonly record: RunRecord }) {
+/** Expected against observed, one row for each comparison that was not met. */
+export function Findings({ broken, record }: { readonly broken: readonly Broken[]; readonly record: RunRecord }) {
   return (
     <>
       <DataTable

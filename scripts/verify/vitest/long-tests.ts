@@ -2,6 +2,7 @@
 export const SLOW_TESTS: readonly string[] = [
   "test/adversary/adversary.test.ts",
   "test/browser/live.test.ts",
+  "test/browser/matrix.test.ts",
   "test/checks/fixtures/roles.test.ts",
   "test/checks/kills.test.ts",
   "test/checks/relayed-tools.test.ts",
@@ -22,6 +23,7 @@ export const SLOW_TESTS: readonly string[] = [
   "test/commands/limits/unnamed-denials.test.ts",
   "test/commands/load/nothing-admitted.test.ts",
   "test/commands/load/thresholds.test.ts",
+  "test/commands/matrix.test.ts",
   "test/commands/waivers/waivers.test.ts",
   "test/docs/comment-recipes.test.ts",
   "test/docs/guide.test.ts",

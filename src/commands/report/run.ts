@@ -7,6 +7,7 @@ import {
   type ReportSource,
   renderTerminal,
 } from "../../../reports/index.ts";
+import { claimText } from "../../claims/index.ts";
 import { EXIT, escapedJson, UsageError } from "../../core/index.ts";
 import { writeAtomically } from "../../record/index.ts";
 import type { Colors, OnProgress, Outcome } from "../../run/control/index.ts";
@@ -37,7 +38,7 @@ export async function report(
   const before = base === undefined ? undefined : readOrRecover(base);
   // Judging a record again needs the checks, which no other report does.
   const claims = format.includes("claim") || print === "claim" ? await import("../../run/claims/index.ts") : undefined;
-  const claimOf = (dir: string) => claims?.claimText(claims.composeClaim(dir)) ?? "";
+  const claimOf = (dir: string) => (claims === undefined ? "" : claimText(claims.composeClaim(dir)));
   const texts = dirs.map((dir): Outcome["text"] => {
     const source = { ...openSource(dir), base: before, reportUrl };
     if (!source.record.complete)

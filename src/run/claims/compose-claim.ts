@@ -11,10 +11,10 @@ import {
   type ReportSource,
   rerunAllOf,
 } from "../../../reports/index.ts";
+import { CLAIM_VERSION, type Claim, type ClaimedExchange } from "../../claims/index.ts";
 import { isObject } from "../../core/index.ts";
 import { EXCHANGES, type ProfileResult, RECORDINGS, type RunRecord } from "../../record/index.ts";
 import { evidenceOf } from "../record/index.ts";
-import { CLAIM_VERSION, type Claim, type ClaimedExchange } from "./claim.ts";
 import { type JudgedRecord, judgeStored } from "./judge-stored.ts";
 
 /** Files of a run folder that a claim follows from. */
@@ -55,7 +55,7 @@ export function composeClaim(dir: string): Claim {
       profile.result === "conformant" && limitations.length > 0 ? { ...profile, result: "partial" } : profile,
     ),
     exchanges,
-    record: digestOf(dir),
+    record: recordDigest(dir),
     reproduce: rerunAllOf(record),
   };
 }
@@ -155,7 +155,7 @@ function claimedExchange(evidence: Evidence, variables: (key: string) => string)
 }
 
 /** The hash of the record: of the hashes of its files. */
-function digestOf(dir: string): Claim["record"] {
+export function recordDigest(dir: string): Claim["record"] {
   const files = FILES.filter((name) => existsSync(join(dir, name))).map((name) => ({
     name: name.replaceAll("\\", "/"),
     sha256: createHash("sha256")

@@ -1,3 +1,2 @@
-export { type Claim, type ClaimedExchange, claimJsonSchema, claimText } from "./claim.ts";
-export { composeClaim } from "./compose-claim.ts";
-export { readClaim } from "./read-claim.ts";
+export { claimDifferences } from "./claim-differences.ts";
+export { composeClaim, recordDigest } from "./compose-claim.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { profileResultSchema, runRecordSchema, waiverSchema } from "../../record/index.ts";
+import { profileResultSchema, runRecordSchema, waiverSchema } from "../record/index.ts";
 
 /** Version of the claim. A reader of version n reads every claim up to n. */
 export const CLAIM_VERSION = 1;

@@ -1,0 +1,148 @@
+import type { ComponentChildren } from "preact";
+import { byGateway } from "../../src/claims/index.ts";
+import { PROFILE_RESULTS } from "../../src/record/index.ts";
+import { oneLine } from "../clean-text.ts";
+import { Anchors } from "../html/anchors.ts";
+import { Document, type Head, Masthead } from "../html/document.tsx";
+import { plural } from "../html/format.ts";
+import { type Cell, DataTable, ResultMark, Section } from "../html/parts.tsx";
+import { PROFILE_MARKS } from "../status-style.ts";
+import { ChangesSection, changeId } from "./changes-section.tsx";
+import { claimId, EvidenceSection, evidenceId, hasEvidence } from "./evidence-section.tsx";
+import {
+  dayOf,
+  type MatrixClaim,
+  type MatrixSource,
+  profileOf,
+  profilesIn,
+  reasonOf,
+  type Shown,
+  versionText,
+} from "./matrix-source.ts";
+import { RequirementsSection } from "./requirements-section.tsx";
+
+/** Gateways and the profiles that they meet, then requirements, evidence and changes. */
+export function MatrixPage({ source, head }: { readonly source: MatrixSource; readonly head: Head }) {
+  const anchors = new Anchors();
+  const gateways = byGateway(source.claims);
+  const claims = gateways.flatMap((gateway) => [...gateway.claims]);
+  const profiles = profilesIn(claims);
+  const latest =
+    claims
+      .map(({ claim }) => claim.run.startedAt)
+      .sort()
+      .at(-1) ?? "";
+  const shown = { claims, profiles, anchors };
+  const hasVersions = gateways.some((gateway) => gateway.claims.length > 1);
+  return (
+    <Document title="Which gateway meets which profile" head={head} main="the matrix">
+      <Masthead what="matrix">last run {latest.slice(0, 10)}</Masthead>
+      <div class="frame whole">
+        <main id="main">
+          <h1>Which gateway meets which profile</h1>
+          <nav aria-label="Sections">
+            <a href="#matrix">Profiles</a> · <a href="#requirements">Requirements</a> ·{" "}
+            <a href="#claims">Claims and evidence</a>
+            {hasVersions ? (
+              <>
+                {" "}
+                · <a href="#changes">Changes</a>
+              </>
+            ) : null}
+          </nav>
+          <Overview {...shown} gateways={gateways.length} />
+          <RequirementsSection {...shown} />
+          <EvidenceSection {...shown} hasRecords={source.hasRecords} />
+          <ChangesSection claims={claims} anchors={anchors} />
+        </main>
+      </div>
+    </Document>
+  );
+}
+
+function Overview({ claims, profiles, anchors, gateways }: Shown & { readonly gateways: number }) {
+  return (
+    <Section
+      id="matrix"
+      title="Profiles"
+      finding={`${plural(gateways, "gateway")}, ${plural(claims.length, "claim")}. A profile is met completely or not: there is no score.`}
+    >
+      <ul class="legend" aria-label="Results">
+        {PROFILE_RESULTS.map((result) => (
+          <li key={result}>
+            <ResultMark {...PROFILE_MARKS[result]} />: {MEANINGS[result]}
+          </li>
+        ))}
+      </ul>
+      <DataTable
+        caption="Gateways and profiles"
+        quietCaption
+        matrix
+        head={["Gateway", ...profiles.map((name) => profileHead(name, { claims, anchors }))]}
+        rows={claims.map((claim) => [
+          <>
+            <a href={`#${claimId(anchors, claim)}`}>{oneLine(claim.claim.gateway.name, 60)}</a>
+            <span class="because">
+              {oneLine(versionText(claim.claim), 60)}, {dayOf(claim.claim)}
+            </span>
+            {hasOlder(claims, claim) ? (
+              <span class="because">
+                <a href={`#${changeId(anchors, claim.claim.run.id)}`}>what changed</a>
+              </span>
+            ) : null}
+          </>,
+          ...profiles.map((name) => profileCell(claim, name, anchors)),
+        ])}
+      />
+    </Section>
+  );
+}
+
+/** The claims of a gateway are next to each other, the newest first. */
+function hasOlder(claims: readonly MatrixClaim[], claim: MatrixClaim): boolean {
+  return claims[claims.indexOf(claim) + 1]?.claim.gateway.name === claim.claim.gateway.name;
+}
+
+const MEANINGS = {
+  conformant: "every MUST was judged and met",
+  "not-conformant": "a MUST is violated",
+  partial: "not everything could be judged, or the claim has a limitation",
+  "not-claimed": "not chosen, and not tested completely",
+} as const;
+
+function profileHead(name: string, { claims, anchors }: Pick<Shown, "claims" | "anchors">): Cell {
+  const versions = new Set(claims.flatMap((claim) => profileOf(claim, name)?.version ?? []));
+  const [version] = versions;
+  return {
+    value: (
+      <>
+        <a href={`#${anchors.of("profile", name)}`}>{oneLine(name, 40)}</a>
+        <small>{versions.size === 1 ? `version ${version}` : "several versions"}</small>
+      </>
+    ),
+  };
+}
+
+function profileCell(claim: MatrixClaim, name: string, anchors: Anchors): ComponentChildren {
+  const profile = profileOf(claim, name);
+  const reason = reasonOf(claim, profile);
+  const because = reason === undefined ? null : <span class="because">{oneLine(reason, 90)}</span>;
+  if (profile === undefined) {
+    return (
+      <>
+        <ResultMark sign="–" tone="quiet" word="no result" />
+        {because}
+      </>
+    );
+  }
+  const mark = <ResultMark {...PROFILE_MARKS[profile.result]} />;
+  const musts = profile.requirements.filter(({ level }) => level === "MUST");
+  const decisive = musts.find(({ result }) => result === "broken") ?? musts.find(hasEvidence);
+  const to = decisive === undefined ? anchors.of("profile", name) : evidenceId(anchors, claim, decisive.id);
+  return (
+    <>
+      <a href={`#${to}`}>{mark}</a>
+      {because}
+    </>
+  );
+}

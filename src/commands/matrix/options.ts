@@ -1,0 +1,22 @@
+import { defineCommand, json, text } from "../../terminal/index.ts";
+
+export const matrixCommand = defineCommand({
+  command: "matrix <claims..>",
+  describe: "Show the claims of gateways next to each other, as a static page",
+  examples: [
+    ["gauntlet matrix claims/*.json --out matrix", "page, feed of changes, badges, and a table for a README"],
+    [
+      "gauntlet matrix claims/*.json --records gauntlet-runs --out matrix",
+      "also verifies the claims with their records",
+    ],
+  ],
+  builder: (yargs) =>
+    yargs
+      .positional("claims", { type: "string", array: true, demandOption: true, describe: "files of claims" })
+      .options({
+        out: { type: "string", requiresArg: true, demandOption: true, describe: "folder to write to" },
+        records: text("folder with the runs of the claims: they are verified, and their exchanges shown completely"),
+        json,
+      }),
+  run: async (argv) => (await import("./run.ts")).matrix(argv),
+});

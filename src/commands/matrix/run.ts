@@ -1,0 +1,92 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import {
+  BADGE_MARK,
+  describeExitCode,
+  describeProfiles,
+  type MatrixClaim,
+  type ReportSource,
+  renderMatrix,
+} from "../../../reports/index.ts";
+import { byGateway, type ClaimFile, changesOf, readClaims } from "../../claims/index.ts";
+import { EXIT, fileProblem, UsageError } from "../../core/index.ts";
+import { writeAtomically } from "../../record/index.ts";
+import type { Outcome } from "../../run/control/index.ts";
+import { verifiedRecords } from "./verified-records.ts";
+
+export interface MatrixOptions {
+  /** Files of claims. */
+  readonly claims: readonly string[];
+  /** Folder to write to. */
+  readonly out: string;
+  /** Folder with runs. */
+  readonly records?: string | undefined;
+}
+
+/**
+ * Writes a page that shows claims next to each other, with a feed of changes, badges and a table for a README.
+ *
+ * @throws UsageError if a claim is damaged, repeats another one, or does not follow from its record; nothing is written then.
+ */
+export function matrix({ claims: paths, out, records }: MatrixOptions): Outcome {
+  const files = readClaims(paths);
+  const verified: ReadonlyMap<ClaimFile, ReportSource> =
+    records === undefined ? new Map() : verifiedRecords(files, records);
+  const claims = files.map((file) => ({ claim: file.claim, record: verified.get(file) }));
+  const rendered = renderMatrix({ claims, hasRecords: records !== undefined });
+  const written = write(out, rendered);
+  const shown = byGateway(claims).flatMap((gateway) => [...gateway.claims]);
+  return {
+    exitCode: EXIT.pass,
+    document: {
+      schemaVersion: 1,
+      exitCode: EXIT.pass,
+      written,
+      claims: shown.map(({ claim, record }) => ({
+        gateway: claim.gateway.name,
+        version: claim.gateway.version,
+        runId: claim.run.id,
+        verified: record !== undefined,
+        profiles: claim.profiles.map(({ name, version, result }) => ({ name, version, result })),
+      })),
+      changes: changesOf(claims).changes,
+    },
+    text: ({ bold }) =>
+      [
+        ...shown.map((one) => lineOf(one, { bold, hasRecords: records !== undefined })),
+        `Open ${join(out, "index.html")}`,
+        describeExitCode(EXIT.pass),
+        "",
+      ].join("\n"),
+  };
+}
+
+interface LineContext {
+  readonly bold: (text: string) => string;
+  readonly hasRecords: boolean;
+}
+
+function lineOf({ claim, record }: MatrixClaim, { bold, hasRecords }: LineContext): string {
+  const { name, version } = claim.gateway;
+  const verified = record !== undefined ? " [verified]" : hasRecords ? " [no record given]" : "";
+  return `${bold(`${name}, ${version ?? "version not stated"}`)}${verified}: ${describeProfiles(claim.profiles)}`;
+}
+
+/** Also deletes the badges of an earlier matrix that no claim has any more: they would state an outdated result. */
+function write(out: string, files: ReadonlyMap<string, string>): string[] {
+  try {
+    mkdirSync(out, { recursive: true });
+    for (const name of readdirSync(out)) {
+      if (!/^badge-.*\.svg$/.test(name) || files.has(name)) continue;
+      const path = join(out, name);
+      if (readFileSync(path, "utf8").includes(BADGE_MARK)) rmSync(path);
+    }
+  } catch (error) {
+    throw new UsageError(`--out: ${out} cannot be written: ${fileProblem(error)}`, { cause: error });
+  }
+  return [...files].map(([name, text]) => {
+    const path = join(out, name);
+    writeAtomically(path, text);
+    return path;
+  });
+}

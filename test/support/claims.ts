@@ -1,0 +1,45 @@
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Claim, claimText } from "../../src/claims/index.ts";
+import { composeClaim } from "../../src/run/claims/index.ts";
+import { gauntlet } from "./gauntlet.ts";
+
+type Json = Record<string, unknown>;
+
+/** A build without uncommitted changes: the tests run while the sources change. */
+export const CLEAN = { name: "gateway-gauntlet", version: "0.1.0", commit: "a".repeat(40), dirty: false };
+
+/** Runs what the profiles chat and streaming need, and the checks of keys, against the embedded gateway. */
+export async function runForClaims(dir: string, mutations: readonly string[] = []): Promise<void> {
+  const profiles = ["--profile", "chat", "--profile", "streaming"];
+  const args = ["conform", "service", "auth", "chat", "streaming", "--target", "embedded", ...profiles, "--out", dir];
+  const { code, stderr } = await gauntlet([...args, ...mutations.flatMap((name) => ["--mutation", name])]);
+  if (code !== 0 && code !== 1) throw new Error(`exit code ${code}: ${stderr}`);
+}
+
+export interface StatedBuild {
+  readonly name: string;
+  /** `null`: the target file states neither version nor start command. */
+  readonly version: string | null;
+  readonly startedAt: string;
+  readonly harness?: object;
+}
+
+/**
+ * A copy of a run, as a target file with another gateway would have given it, and its claim next to it.
+ *
+ * @param to folder of the copy; its name becomes the id of the run.
+ */
+export function claimOf(run: string, to: string, { name, version, startedAt, harness = CLEAN }: StatedBuild): Claim {
+  cpSync(run, to, { recursive: true });
+  const path = join(to, "run.json");
+  const record = JSON.parse(readFileSync(path, "utf8")) as Json;
+  const value = version === null ? {} : { gateway: { version, startedWith: `run ${name}:${version}` } };
+  const target = { ...(record["target"] as Json), name, source: "gauntlet.yaml" };
+  const configuration = { ...(record["configuration"] as Json), value };
+  const runId = to.replaceAll(/[^\w]+/g, "-").slice(-24);
+  writeFileSync(path, JSON.stringify({ ...record, runId, startedAt, harness, target, configuration }));
+  const claim = composeClaim(to);
+  writeFileSync(join(to, "claim.json"), claimText(claim));
+  return claim;
+}
