@@ -188,7 +188,7 @@ describe("doctor", () => {
     expect(runnable + skipped + Number.parseInt(of("cannot run").text, 10)).toBe(all);
     // `conform` does not select these suites without their sections.
     expect(of("not selected").text).toContain(
-      "upstream (needs `upstream:`), replicas (needs `addresses:`), token-limits (needs `tokenLimits:`)",
+      "upstream (needs `upstream:`), ledger (needs `ledger:`), replicas (needs `addresses:`), token-limits (needs `tokenLimits:`)",
     );
     expect(of("cannot run").next).toContain("empty: env:GW_EMPTY");
     expect(exitCode).toBe(4);
