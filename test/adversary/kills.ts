@@ -119,7 +119,10 @@ function reportable(out: string, first: string | undefined): string[] {
   const partial = existsSync(join(out, "run.json")) || (!record.complete && record.verdict.result !== "pass");
   const saysCutOff = record.complete || /cut off/.test(record.verdict.headline);
   const source = openSource(out);
-  const texts = Object.values(FORMATS).map((format) => [...format(source, "single").values()].join(""));
+  // This one only describes load.
+  const { "llm-d": ofLoad, ...others } = FORMATS;
+  const formats = [...Object.values(others), ...(record.load === undefined ? [] : [ofLoad])];
+  const texts = formats.map((format) => [...format(source, "single").values()].join(""));
   const html = texts[0] ?? "";
   return [
     ...mutations,
