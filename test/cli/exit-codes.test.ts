@@ -51,7 +51,7 @@ describe("exit codes", () => {
       ["conform", "--target", "no-such.yaml"],
       /no-such\.yaml: cannot be read: no such file or folder\.\n/,
     ],
-    ["an unknown requirement to explain", ["explain", "AUTH-99"], /unknown check or requirement "AUTH-99"/],
+    ["an unknown requirement to explain", ["explain", "AUTH-99"], /unknown check, requirement or profile "AUTH-99"/],
     ["a folder without a run", ["rejudge", "."], /holds no readable run record/],
     ["an unknown mutation", ["conform", "models", "--mutation", "no.such"], /no\.such/],
   ])("2: %s", async (_what, args, says) => {
