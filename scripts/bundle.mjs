@@ -2,7 +2,7 @@
 // hundreds of files costs 0.4 s of CPU time at each start), the threads, and the library. Needs esbuild and the package's own
 // dependencies, no other development tool.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -51,6 +51,8 @@ function buildOf() {
   const git = (...words) =>
     execFileSync("git", words, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
   try {
+    // Sources that were unpacked within another repository are not that repository's commit.
+    if (realpathSync(git("rev-parse", "--show-toplevel").trim()) !== realpathSync(root)) return undefined;
     const built = ["src", "suites", "reports", "scripts", "package.json", "package-lock.json"];
     const changed = git("status", "--porcelain", "--", ...built);
     return { commit: git("rev-parse", "HEAD").trim(), dirty: changed.trim() !== "" };

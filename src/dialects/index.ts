@@ -29,7 +29,7 @@ export {
   type ReplyDefect,
   StreamContent,
 } from "./reply/reply-defect.ts";
-export { JsonItems, readEvent } from "./reply/reply-items.ts";
+export { eventsIn, JsonItems, readEvent } from "./reply/reply-items.ts";
 export { outputOf } from "./reply/reply-output.ts";
 export { gatewayTimeMs, readRetryAfter, retryAfterMs, retryAfterWaitMs } from "./retry-after.ts";
 export { toolsOf } from "./tool-definitions.ts";

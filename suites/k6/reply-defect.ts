@@ -1,5 +1,5 @@
 // Generated from src/dialects/reply/reply-defect.ts by `npm run generate`: change it there.
-import { JsonItems, readEvent } from "./reply-items.ts";
+import { eventsIn, JsonItems, readEvent } from "./reply-items.ts";
 import {
   fromBlocks,
   fromChoice,
@@ -225,7 +225,7 @@ export function checkStream(
     reader.end(content);
     if (items.length === 1) return result(defectOfUnstreamed(dialect, items[0]));
   } else {
-    const blocks = text.split(/(?:\r\n|\r|\n){2}/);
+    const blocks = eventsIn(text);
     for (const [at, block] of blocks.entries()) {
       const { data = "", name, stray } = readEvent(block);
       if (stray) content.error = true;

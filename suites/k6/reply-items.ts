@@ -25,6 +25,14 @@ export function readEvent(block: string): EventText {
   return { data, name, stray };
 }
 
+/**
+ * The events of a whole stream, each without the blank line after it. CR followed by LF is one end of a line, so a single CRLF is
+ * no blank line.
+ */
+export function eventsIn(text: string): string[] {
+  return text.split(/(?:\r\n|\n|\r(?!\n)){2}/);
+}
+
 /** Longest JSON object that is buffered, characters. */
 const MAX_ITEM_CHARS = 4 * 1024 * 1024;
 /** How much text outside of JSON objects is kept, characters. */

@@ -70,29 +70,25 @@ test("nothing in the repository fetches Gauntlet by a name that anybody could pu
 });
 
 test("the pages name the files that init writes", () => {
-  const pages = [
-    "README.md",
-    "action.yml",
-    "examples/README.md",
-    ...readdirSync(join(ROOT, "docs")).map((name) => `docs/${name}`),
-  ];
-  const text = pages
-    .filter((path) => /\.(md|yml)$/.test(path))
-    .map((path) => readFileSync(join(ROOT, path), "utf8"))
-    .join("\n");
-  const named = (pattern: RegExp) => new Set([...text.matchAll(pattern)].map(([, name]) => name));
-  expect(named(/(?:--policy |\bpolicy: )([\w.-]+\.yaml)/g)).toEqual(new Set(["gauntlet-policy.yaml"]));
-  // The examples also have target files of their own.
-  const targets = [...named(/--target ([\w./-]+\.yaml)/g)];
-  const own = readdirSync(join(ROOT, "examples"), { recursive: true, encoding: "utf8" }).map((path) => basename(path));
-  expect(targets.filter((name = "") => !own.includes(name))).toEqual([]);
-  const pagesOnly = pages.filter((path) => path !== "examples/README.md");
-  const inPages = pagesOnly
-    .filter((path) => path.endsWith(".md"))
-    .map((path) => readFileSync(join(ROOT, path), "utf8"));
-  const namedInPages = [...inPages.join("\n").matchAll(/--target ([\w./-]+\.yaml)/g)].map(([, name]) => name);
-  expect(new Set(namedInPages)).toEqual(new Set(["gauntlet.yaml"]));
-  expect(named(/(\.github\/workflows\/[\w.-]+)/g)).toEqual(new Set([CI_JOBS.github.path]));
-  expect(named(/([\w.-]*gitlab-ci\.yaml)/g)).toEqual(new Set([CI_JOBS.gitlab.path]));
-  expect(named(/([\w.-]*Jenkinsfile)/g)).toEqual(new Set([CI_JOBS.jenkins.path]));
+  const pages = ["README.md", "action.yml", ...readdirSync(join(ROOT, "docs")).map((name) => `docs/${name}`)];
+  const textOf = (paths: readonly string[]) =>
+    paths
+      .filter((path) => /\.(md|yml)$/.test(path))
+      .map((path) => readFileSync(join(ROOT, path), "utf8"))
+      .join("\n");
+  const named = (pattern: RegExp, text: string) => new Set([...text.matchAll(pattern)].map(([, name = ""]) => name));
+  const [text, examples] = [textOf(pages), textOf(["examples/README.md"])];
+  const all = `${text}\n${examples}`;
+  expect(named(/(?:--policy |\bpolicy: )([\w.-]+\.yaml)/g, all)).toEqual(new Set(["gauntlet-policy.yaml"]));
+  expect(named(TARGET, text)).toEqual(new Set(["gauntlet.yaml"]));
+  // An example also has target files that only it uses.
+  const files = readdirSync(join(ROOT, "examples"), { recursive: true, encoding: "utf8" }).map((path) =>
+    basename(path),
+  );
+  expect([...named(TARGET, examples)].filter((name) => !files.includes(name))).toEqual([]);
+  expect(named(/(\.github\/workflows\/[\w.-]+)/g, all)).toEqual(new Set([CI_JOBS.github.path]));
+  expect(named(/([\w.-]*gitlab-ci\.yaml)/g, all)).toEqual(new Set([CI_JOBS.gitlab.path]));
+  expect(named(/([\w.-]*Jenkinsfile)/g, all)).toEqual(new Set([CI_JOBS.jenkins.path]));
 });
+
+const TARGET = /--target ([\w./-]+\.yaml)/g;

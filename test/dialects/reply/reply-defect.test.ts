@@ -169,6 +169,12 @@ describe("a stream", () => {
     ["an empty data line", "messages", `event: ping\ndata: \n\n${framed(MESSAGE)}`, undefined],
     ["carriage returns", "chat", (TEXT + STOP + DONE).replaceAll("\n", "\r\n"), undefined],
     [
+      "an event with two data lines, and carriage returns",
+      "chat",
+      (TEXT.replace('"choices":', '"choices":\ndata: ') + STOP + DONE).replaceAll("\n", "\r\n"),
+      undefined,
+    ],
+    [
       "JSON lines",
       "chat",
       [delta({ content: "a" }), delta({}, "stop")].map((one) => `${JSON.stringify(one)}\n`).join(""),

@@ -1,5 +1,12 @@
 import { isObject } from "../../../core/index.ts";
-import { type CalledTool, calledInReply, parseJson, readEvent, StreamedCalls } from "../../../dialects/index.ts";
+import {
+  type CalledTool,
+  calledInReply,
+  eventsIn,
+  parseJson,
+  readEvent,
+  StreamedCalls,
+} from "../../../dialects/index.ts";
 
 /** What a request's tools accept, by name: whether arguments, a JSON object, match the tool's schema. */
 export type OfferedTools = ReadonlyMap<string, (input: Readonly<Record<string, unknown>>) => boolean>;
@@ -27,7 +34,7 @@ export function countInBody(text: string, stream: boolean, tools: OfferedTools):
     streamed.add(json);
     return countCalls(calledInReply(json), streamed.finishReason, tools);
   }
-  for (const block of text.split(/\r\n\r\n|\n\n|\r\r/)) {
+  for (const block of eventsIn(text)) {
     const { data } = readEvent(block);
     if (data !== undefined) streamed.add(parseJson(data));
   }
