@@ -13,7 +13,7 @@ const VERIFICATIONS = {
   compare: [script("compare.ts"), "comparisons of the reference gateway with itself and with builds that differ"],
   disturbance: [
     script("disturbance/disturbance.ts"),
-    "that the shipped workloads with events pass on two replicas of the reference gateway, and fail with the defect that each is about",
+    "that the shipped workloads with events pass on two replicas of the reference gateway, and fail with the mutation that each detects",
   ],
   disturbed: [script("disturbed.ts"), "that a busy or stalled machine never makes a conformant gateway fail"],
   gateways: [script("gateways.ts"), "the findings on LiteLLM and Portkey, against examples/*/expected.yaml"],
@@ -49,7 +49,7 @@ const VERIFICATIONS = {
   shards: [script("shards.ts"), "that shards send the same load as one process"],
   slow: [
     tool("vitest/vitest.mjs", "run", "--config", "scripts/verify/vitest/vitest.slow.config.ts"),
-    "the tests of whole runs, which `npm test` omits",
+    "the end-to-end tests that `npm test` skips",
   ],
   start: [script("quickstart/start-times.ts"), "how long `npm start` takes (on an idle machine)"],
 };

@@ -72,7 +72,7 @@ function Change({ change, id }: { readonly change: ClaimChange; readonly id: str
       )}
       {also.length === 0 ? null : (
         <p class="note">
-          Also different, so a result may differ for another reason than the gateway:{" "}
+          Also different, so a result may differ for reasons other than the gateway:{" "}
           {also.map((one) => oneLine(one, 100)).join(", ")}.
         </p>
       )}

@@ -33,7 +33,7 @@ export function EvidenceSection({ claims, anchors, hasRecords }: Shown & { reado
     <Section
       id="claims"
       title="Claims and evidence"
-      finding="Who publishes a claim vouches for it. A claim that was verified follows from the record of its run."
+      finding="The publisher of a claim vouches for it. A claim that was verified follows from the record of its run."
     >
       {claims.map((claim) => (
         <ClaimPart key={claim.claim.run.id} claim={claim} anchors={anchors} hasRecords={hasRecords} />
@@ -105,8 +105,8 @@ function ClaimPart({ claim: shown, anchors, hasRecords }: ClaimPartProps) {
 }
 
 function verifiedText(record: ReportSource | undefined, hasRecords: boolean): string {
-  if (record !== undefined) return "yes: the record gives this claim, byte for byte";
-  return hasRecords ? "no: its record is not among those given" : "no: no records were given";
+  if (record !== undefined) return "yes: recomputed from the record, byte for byte";
+  return hasRecords ? "no: --records does not contain its record" : "no: run without --records";
 }
 
 interface InProfiles {
@@ -160,7 +160,7 @@ function Evidence({ id, requirement, profiles, claim: { claim, record } }: Evide
         </p>
       )}
       <p class="note">
-        {requirement.met > 0 ? `Met ${requirement.met} times elsewhere. ` : null}
+        {requirement.met > 0 ? `Met in ${requirement.met} other comparisons. ` : null}
         Check instances:{" "}
         {checks.length === 0
           ? "none"
@@ -210,13 +210,13 @@ function Exchanges({ id, control, claim, source, name }: ExchangesProps) {
     return <Pair evidence={recorded} control={controlled} pointers={[]} />;
   }
   const claimed = claim.exchanges.find((one) => one.id === id);
-  if (claimed === undefined) return <p class="note">The claim does not have exchange {oneLine(id, 60)}.</p>;
+  if (claimed === undefined) return <p class="note">The claim does not include exchange {oneLine(id, 60)}.</p>;
   const good = claim.exchanges.find((one) => one.id === control);
   return (
     <div class={good === undefined ? "pair single" : "pair"}>
       <ClaimedView exchange={claimed} title="What was judged" name={name} />
       {good === undefined ? (
-        <p class="note">The claim names no control request.</p>
+        <p class="note">The claim does not include a control request.</p>
       ) : (
         <ClaimedView exchange={good} title="Its control request" name={name} />
       )}

@@ -65,7 +65,7 @@ function Overview({ claims, profiles, anchors, gateways }: Shown & { readonly ga
     <Section
       id="matrix"
       title="Profiles"
-      finding={`${plural(gateways, "gateway")}, ${plural(claims.length, "claim")}. A profile is met completely or not: there is no score.`}
+      finding={`${plural(gateways, "gateway")}, ${plural(claims.length, "claim")}. A profile is either fully met or not met; there is no score.`}
     >
       <ul class="legend" aria-label="Results">
         {PROFILE_RESULTS.map((result) => (
@@ -107,7 +107,7 @@ const MEANINGS = {
   conformant: "every MUST was judged and met",
   "not-conformant": "a MUST is violated",
   partial: "not everything could be judged, or the claim has a limitation",
-  "not-claimed": "not chosen, and not tested completely",
+  "not-claimed": "not claimed, and not fully tested",
 } as const;
 
 function profileHead(name: string, { claims, anchors }: Pick<Shown, "claims" | "anchors">): Cell {

@@ -17,7 +17,7 @@ export function RequirementsSection({ claims, profiles, anchors }: Shown) {
     <Section
       id="requirements"
       title="Requirements"
-      finding="What each profile requires. A result that is not met leads to its evidence."
+      finding="What each profile requires. Unmet results link to their evidence."
     >
       {profiles.map((name) => (
         <Profile key={name} name={name} claims={claims} anchors={anchors} />
@@ -85,7 +85,7 @@ function requirementCell(
     return (
       <>
         <ResultMark sign="–" tone="quiet" word="no result" />
-        <span class="because">the claim does not have it</span>
+        <span class="because">not in this claim</span>
       </>
     );
   }

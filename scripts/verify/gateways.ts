@@ -117,7 +117,7 @@ const parts = [
   ...(omitted.length === 0 ? [] : [`omitted: ${omitted.join(", ")}`]),
   ...(endedThemselves.length === 0 ? [] : [`ended in the middle of a run: ${endedThemselves.join(", ")}`]),
   `${sum("failures")} failures and ${sum("warnings")} warnings${problems.length === 0 ? " as expected" : ""}`,
-  ...(leftOpen === 0 ? [] : [`${leftOpen} left open, which this machine may have caused`]),
+  ...(leftOpen === 0 ? [] : [`${leftOpen} inconclusive, possibly caused by this machine`]),
   ...(problems.length === 0 ? [] : [`${problems.length} not as expected`]),
 ];
 console.log(`verify gateways: ${parts.join(", ")}, in ${minutes(startedMs)} min`);
@@ -158,7 +158,7 @@ async function verify(gateway: Gateway): Promise<void> {
     }
     tried.push({ gateway, ...compared });
     for (const one of compared.problems) problem(name, one);
-    for (const one of compared.leftOpen) console.log(`${name}: left open, as this machine may have caused it: ${one}`);
+    for (const one of compared.leftOpen) console.log(`${name}: inconclusive, possibly caused by this machine: ${one}`);
   } catch (error) {
     problem(name, error);
   }
@@ -215,9 +215,9 @@ async function tryGateway(gateway: Gateway): Promise<Omit<Tried, "gateway"> | un
     // 0 and 1 are verdicts, 4 is a run that could not judge everything; all others are errors.
     if (done.code !== 0 && done.code !== 1 && (done.code !== NO_VERDICT || gateway.runs === undefined))
       throw new Error(`${runName} ended with ${done.code}:\n${done.stderr.slice(-2_000)}`);
-    if (!existsSync(join(out, "report.html"))) throw new Error(`${runName} left no report.html`);
+    if (!existsSync(join(out, "report.html"))) throw new Error(`${runName} did not write report.html`);
     const damage = recordProblems(out);
-    if (damage.length > 0) throw new Error(`the record is not what its schema says: ${damage.join("\n")}`);
+    if (damage.length > 0) throw new Error(`the record does not match its schema: ${damage.join("\n")}`);
     const record = JSON.parse(readFileSync(join(out, "run.json"), "utf8")) as RunRecord;
     console.log(`${name}: ${runName}: ${counts(record.checks)}, exit code ${done.code}, after ${minutes(beganMs)} min`);
     checks.set(runName, record.checks);

@@ -14,7 +14,7 @@ export function byGateway<T extends { readonly claim: Claim }>(files: readonly T
     .sort((a, b) => compareText(a.name, b.name));
 }
 
-/** By version, as far as both begin with numbers (`1.9` before `1.10`); otherwise by the date of the run. */
+/** By version, if both versions begin with a number (`1.9` before `1.10`); otherwise by the date of the run. */
 function compareClaims(a: Claim, b: Claim): number {
   const [left, right] = [numbersOf(a), numbersOf(b)];
   for (let index = 0; index < Math.min(left.length, right.length); index++) {

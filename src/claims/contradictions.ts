@@ -24,7 +24,7 @@ export function contradictionsOf(claim: Claim): string[] {
   ];
 }
 
-/** What a claim states elsewhere and then has to state as a limitation. */
+/** Facts in other fields that require a limitation. */
 function missingLimitations({ limitations, harness, run, gateway, profiles }: Claim): string[] {
   if (limitations.length > 0) return [];
   const waived = profiles.some(({ requirements }) => requirements.some(({ result }) => result === "waived"));

@@ -29,7 +29,7 @@ export interface ProfileRequirement {
   readonly part?: OptionalPart;
 }
 
-/** A named, frozen set of requirements: what a gateway claims to be good at. */
+/** A named, frozen set of requirements: what a gateway claims to support. */
 export interface Profile {
   readonly name: string;
   /** Raised whenever the hash changes. */
@@ -124,7 +124,7 @@ const DEFINITIONS: readonly Definition[] = [
     name: "models-and-auth",
     version: 1,
     title: "Model list and keys",
-    why: "A client finds the models that it can call, and exactly the active keys are served.",
+    why: "A client finds the models that it can call, and only active keys are accepted.",
     suites: ["service", "auth", "models", "security", "robustness"],
     requires: [
       "MODELS-1",
@@ -147,7 +147,7 @@ const DEFINITIONS: readonly Definition[] = [
     name: "denials",
     version: 1,
     title: "Named denials",
-    why: "A client decides from the status and the named reason of a denial whether to wait, to stop or to ask a person, so every denial must have the right ones, on streams too.",
+    why: "A client decides from the status and the named reason of a denial whether to wait, stop or escalate to a human, so every denial must have the right status and reason, including on streams.",
     suites: ["service", "auth", "errors", "limits"],
     requires: [
       "BASE-4",
@@ -259,7 +259,7 @@ const DEFINITIONS: readonly Definition[] = [
     name: "streaming",
     version: 1,
     title: "Streaming",
-    why: "A reader sees the reply as it is produced, all of it and nothing else, and learns when it is over. A stream that loses text or does not end is of no use to anyone who streams, so both are MUST here.",
+    why: "A client sees the complete reply as it is produced, and can tell when it ends. A stream that loses text or never ends is useless to a streaming client, so both requirements are MUST here.",
     suites: ["streaming"],
     requires: ["STREAM-1"],
     raises: ["STREAM-3", "STREAM-4"],
@@ -268,7 +268,7 @@ const DEFINITIONS: readonly Definition[] = [
     name: "upstream",
     version: 1,
     title: "Providers behind the gateway",
-    why: "What a caller sends reaches the provider, what the provider sends reaches the caller, each keeps its keys, and a failing provider costs neither money nor replies.",
+    why: "What a caller sends reaches the provider, what the provider sends reaches the caller, neither side sees the other's keys, and a failing provider costs the caller neither money nor replies.",
     suites: ["upstream"],
     requires: [
       "ERR-5XX-1",
@@ -298,7 +298,7 @@ const DEFINITIONS: readonly Definition[] = [
     name: "replicas",
     version: 1,
     title: "Several addresses of one service",
-    why: "Limits, balances and keys belong to the account, so they must hold over all addresses of the service together.",
+    why: "Limits, balances and keys belong to the account, so they must hold across all addresses of the service.",
     suites: ["replicas"],
     requires: [
       "AUTH-1",
@@ -322,7 +322,7 @@ const DEFINITIONS: readonly Definition[] = [
     name: "http",
     version: 1,
     title: "HTTP and JSON",
-    why: "Any correct HTTP client, proxy and JSON parser can talk to the gateway, nothing that a client sends takes it down, and nobody gets the reply of someone else.",
+    why: "Any correct HTTP client, proxy and JSON parser can talk to the gateway, no client request can take it down, and no caller receives another caller's reply.",
     suites: ["robustness"],
     requires: [
       "HTTP-FRAMING",
@@ -356,7 +356,7 @@ const DEFINITIONS: readonly Definition[] = [
     name: "openai-sdk",
     version: 1,
     title: "OpenAI SDKs",
-    why: "The OpenAI SDKs, and the agents built on them, read more of a reply than the specification promises. What they cannot work without is MUST here.",
+    why: "The OpenAI SDKs, and the agents built on them, depend on reply fields that the specification does not promise. The fields they need are MUST here.",
     dialect: "chat",
     suites: ["chat", "models", "streaming", "compat"],
     requires: ["BASE-3", "CHAT-1", "CHAT-2", "CHAT-3", "CHAT-4", "CHAT-7", "MODELS-1", "MODELS-2", "STREAM-1"],
@@ -377,7 +377,7 @@ const DEFINITIONS: readonly Definition[] = [
     name: "anthropic-sdk",
     version: 1,
     title: "Anthropic SDKs",
-    why: "The Anthropic SDKs, and the agents built on them, stream by default, send their own key header, and read more of a reply than the specification promises. What they cannot work without is MUST here.",
+    why: "The Anthropic SDKs, and the agents built on them, stream by default, send their own key header, and depend on reply fields that the specification does not promise. The fields they need are MUST here.",
     dialect: "messages",
     suites: ["auth", "service", "messages", "streaming", "compat"],
     requires: ["BASE-3", "MSG-1", "MSG-2", "MSG-3", "MSG-7", "MSG-10"],

@@ -365,7 +365,7 @@ export const PROTOCOL_REQUIREMENTS = [
     id: "LEDGER-COST",
     level: "MUST",
     source: "target file, ledger.prices",
-    text: "A request costs what its tokens cost at the declared prices of the model that the caller named.",
+    text: "The cost of a request equals its tokens at the declared prices of the requested model.",
   },
   {
     id: "LEDGER-TOKENS",
@@ -389,7 +389,7 @@ export const PROTOCOL_REQUIREMENTS = [
     id: "LEDGER-LAG",
     level: "SHOULD",
     source: "specification 8.S.cap; common sense",
-    text: "The ledger shows a request about a minute after its end.",
+    text: "A request appears in the ledger within about a minute of its end.",
   },
   {
     id: "KEY-ONE-HOST",

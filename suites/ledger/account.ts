@@ -16,7 +16,7 @@ const totals = defineCheck({
   scenario: ledgerScenario,
   judge({ reading: { totals: stated, listed } }, verdict) {
     if (stated === null || Object.keys(stated).length === 0)
-      return verdict.notApplicable("the target file names no totals (ledger.totals)");
+      return verdict.notApplicable("the target file does not declare ledger.totals");
     verdict.assume(listed.rows > 0, "the ledger has rows");
     const { requests, input, output, cost } = stated;
     if (requests !== undefined) verdict.should("LEDGER-TOTALS", requests, listed.requests, { because: "requests" });
@@ -37,11 +37,13 @@ const lag = defineCheck({
   id: "ledger.lag",
   title: "The ledger shows a request within about a minute",
   covers: ["LEDGER-LAG"],
-  explains: `Measures, for each request that was served, the time from the end of its response until its row can be read; the ledger is read every half second. The report shows the distribution. A row that is missing after ${SETTLED_MS / 1_000} s is a warning: nobody can check the cost of what is running.`,
+  explains: `Measures, for each request that was served, the time from the end of its response until its row can be read; the ledger is read every half second. The report shows the distribution. A row that is missing after ${SETTLED_MS / 1_000} s is a warning: current costs cannot be checked.`,
   scenario: ledgerScenario,
   judge(recording, verdict) {
     if (recording.terms.merges)
-      return verdict.notApplicable("this ledger merges requests, so single ones cannot be seen");
+      return verdict.notApplicable(
+        "this ledger merges requests into one row, so individual requests cannot be checked",
+      );
     const served = chargedIn(recording);
     verdict.assume(served.length > 0, "at least one request was served");
     const lags = served.flatMap(({ one }) => (one.lagMs === null ? [] : [one.lagMs])).sort((a, b) => a - b);

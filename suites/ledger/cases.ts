@@ -95,7 +95,7 @@ export function casesFor({ dialects, failover, otherModels, hasIds }: CasesOptio
     }
   for (const dialect of dialects)
     cases.push({
-      what: `${dialect}, non-streaming, provider breaks off`,
+      what: `${dialect}, non-streaming, provider interrupts its reply`,
       fate: "failed",
       dialect,
       mode: "non-streaming",
@@ -114,7 +114,7 @@ export function casesFor({ dialects, failover, otherModels, hasIds }: CasesOptio
     });
     cases.push({
       ...stream,
-      what: `${dialect}, the provider breaks a stream off`,
+      what: `${dialect}, the provider interrupts a stream`,
       script: (usage) => ({ "*": { usage, pieces: 40, break: { how: "reset", at: 12 } } }),
     });
   }
@@ -135,7 +135,7 @@ export function requestOf({ dialect, mode, fate }: Case): RequestSpec {
   return {
     endpoint: dialect,
     mode,
-    // A gateway that has begun to relay a reply can only close the connection when its provider breaks off.
+    // A gateway that has begun to relay a reply can only close the connection when its provider interrupts it.
     intent: fate === "failed" || fate === "uncertain" ? "odd" : "either",
     // A repetition would be another charge.
     repeats: false,

@@ -17,7 +17,7 @@ const EPSILON = 1e-6;
 
 const charged = defineCheck({
   id: "ledger.charged",
-  title: "Every request that was served has a row in the ledger, and costs something",
+  title: "Every served request has a ledger row with a positive cost",
   covers: ["SPEND-1"],
   explains:
     "Sends requests of every kind through the gateway to the providers of `gauntlet upstream`, in both dialects and modes, and reads the ledger until it has settled (up to 90 s). Each request that was served must have a row with a positive cost. A missing row means that the request was never charged, or that the account page hides the charge. If no row at all belongs to these requests, the check is blocked: the description of the ledger may be wrong.",
@@ -28,7 +28,7 @@ const charged = defineCheck({
     const served = chargedIn(recording);
     if (terms.merges) {
       verdict.must("SPEND-1", requestsIn(reading.rows) >= served.length, isTrue(`at least ${served.length} requests`), {
-        because: "requests in the rows of the ledger",
+        because: "requests recorded in the ledger",
       });
       for (const row of reading.rows)
         verdict.must("SPEND-1", row.costMicroUsd ?? 0, aCharge, { because: "cost of a row, micro-dollars" });
@@ -78,14 +78,16 @@ const once = defineCheck({
   title: "A request is charged once, and nothing else is charged",
   covers: ["LEDGER-ONCE"],
   explains:
-    "The same requests; for some of them, the first attempt at a provider fails and another one serves. Each request may have one charge, however many attempts it took. A row with a cost that belongs to no request, or to another key, is a charge for nothing. Such rows are judged only if nothing else uses the key: `ledger.key` in the target file. Rows without a cost may be added.",
+    "The same requests; for some of them, the first attempt at a provider fails and another one serves. Each request may have one charge, however many attempts it took. A row with a cost that matches no request, or belongs to another key, is an unjustified charge. Such rows are judged only if nothing else uses the key: `ledger.key` in the target file. Rows without a cost may be added.",
   scenario: ledgerScenario,
   judge(recording, verdict) {
     assumeRows(recording, verdict);
     const { terms, reading, sent } = recording;
     if (terms.merges) {
       if (!terms.isOwnKey)
-        return verdict.inconclusive("merged rows may contain other requests; name a key of its own as ledger.key");
+        return verdict.inconclusive(
+          "merged rows may contain other requests; set ledger.key to a key that nothing else uses",
+        );
       verdict.must("LEDGER-ONCE", requestsIn(reading.rows), atMost(sent.length), {
         because: `requests in the ledger, of ${sent.length} that were sent`,
       });
@@ -105,7 +107,7 @@ const once = defineCheck({
     // Interrupted requests may have rows that only an id identifies.
     const judged = ownOnly.slice(isByIds(recording) ? 0 : sent.filter(({ fate }) => fate === "uncertain").length);
     verdict.must("LEDGER-ONCE", judged.length, 0, {
-      because: `rows that belong to no request with this key: ${describeRows(judged)}`,
+      because: `rows that match no request sent with this key: ${describeRows(judged)}`,
     });
     if (foreign.length > ownOnly.length)
       verdict.note(
@@ -120,7 +122,7 @@ const failuresFree = defineCheck({
   title: "Requests that fail cost nothing",
   covers: ["SPEND-10"],
   explains:
-    "All providers fail, or break a reply off, so the caller gets an error. The ledger must show no cost for such a request; it may have a row without cost, or none. If the ledger has no ids that callers see, all rows of no other request count, provided that nothing else uses the key (`ledger.key`).",
+    "All providers fail or interrupt their reply, so the caller gets an error. The ledger must show no cost for such a request; it may have a row without cost, or none. If the ledger has no ids that callers see, every row that matches no other request counts as a failed request's; this requires that nothing else uses the key (`ledger.key`).",
   scenario: ledgerScenario,
   judge(recording, verdict) {
     assumeRows(recording, verdict);
@@ -158,7 +160,7 @@ const failuresFree = defineCheck({
     if (!terms.isOwnKey)
       return verdict.inconclusive("failed requests cannot be distinguished from others in the ledger; set ledger.key");
     verdict.must("SPEND-10", costIn(others.filter(({ costMicroUsd }) => (costMicroUsd ?? 0) > 0)), 0, {
-      because: `cost of rows that belong to no request that was served, micro-dollars: ${describeRows(others)}`,
+      because: `cost of rows that match no served request, micro-dollars: ${describeRows(others)}`,
     });
   },
 });
@@ -168,7 +170,7 @@ const interrupted = defineCheck({
   title: "What interrupted streams cost",
   covers: ["SPEND-11"],
   explains:
-    "The caller disconnects from a stream, and a provider breaks a stream off. The specification says only that the final record decides what is charged, so the report shows the recorded tokens and cost, and nothing is judged.",
+    "The caller disconnects from a stream, and a provider interrupts a stream. The specification says only that the final record decides what is charged, so the report shows the recorded tokens and cost, and nothing is judged.",
   scenario: ledgerScenario,
   judge(recording, verdict) {
     assumeRows(recording, verdict);
@@ -177,7 +179,9 @@ const interrupted = defineCheck({
       .map((one, index) => ({ one, index }))
       .filter(({ one }) => one.fate === "uncertain");
     if (uncertain.length === 0)
-      return verdict.notApplicable("the rows of this ledger have no ids that callers see (requestId, responseId)");
+      return verdict.notApplicable(
+        "ledger rows cannot be matched to responses by id: set fields.requestId and responseId in ledger",
+      );
     for (const { one, index } of uncertain) {
       const own = rows[index] ?? [];
       const what = own.length === 0 ? "no row" : `${describeRows(own)} micro-dollars`;

@@ -54,7 +54,7 @@ function assumePrices({ prices }: Terms, verdict: Verdict): void {
 
 const cost = defineCheck({
   id: "ledger.cost",
-  title: "A request costs what its tokens cost at the declared prices",
+  title: "The cost of a request matches the declared prices of its tokens",
   covers: ["LEDGER-COST"],
   explains:
     "Computes the price of each request from the tokens that the provider counted and `ledger.prices` of the target file: cached input, cache writes by lifetime and reasoning (part of the output) at their own prices, streaming and non-streaming. The recorded cost may differ by a micro-dollar or a thousandth. `ledger.tokens` shows whether tokens or prices are wrong.",
@@ -113,7 +113,7 @@ function judgeSum(recording: LedgerRecording, verdict: Verdict): void {
 
 const models = defineCheck({
   id: "ledger.models",
-  title: "Each model costs its own price, also under an alias",
+  title: "Each model is charged at its own price, including aliases",
   covers: ["LEDGER-COST"],
   explains:
     "Sends a request to each further model that has a price in `ledger.prices` (up to four), for example an alias, and compares the cost with that price. A failure means that a model is charged at the price of another one.",
@@ -122,10 +122,12 @@ const models = defineCheck({
     assumeRows(recording, verdict);
     assumePrices(recording.terms, verdict);
     if (recording.terms.merges)
-      return verdict.notApplicable("this ledger merges requests, so single ones cannot be seen");
+      return verdict.notApplicable(
+        "this ledger merges requests into one row, so individual requests cannot be checked",
+      );
     const main = mainModel(recording);
     const others = recording.sent.filter(({ model, fate }) => model !== main && fate === "served");
-    if (others.length === 0) return verdict.notApplicable("the target file has the price of one model only");
+    if (others.length === 0) return verdict.notApplicable("the target file declares a price for only one model");
     for (const { response, model } of others) verdict.assumeGood(response, `a request for ${model}`);
     const priced = judgePrices(recording, verdict, (model) => model !== main);
     verdict.assume(priced > 0, "the ledger has a row for a request to another model");
@@ -214,10 +216,10 @@ async function sendSmall(t: Session, key: Key, count: number) {
 
 const rounding = defineCheck({
   id: "ledger.rounding",
-  title: "Many small requests cost together what their tokens cost",
+  title: "The total cost of many small requests matches the price of their tokens",
   covers: ["LEDGER-COST"],
   explains:
-    "Sends up to 1,000 requests with a few tokens each (60 in a quick run, 100 where the rate limit is lower than 3,000 per minute) and compares the sum of their costs with the price of the sum of their tokens. It may differ by a hundredth, or by half a micro-dollar per request. A gateway that rounds each request to cents charges nothing, or many times too much.",
+    "Sends up to 1,000 requests with a few tokens each (60 in a quick run, 100 where the rate limit is lower than 3,000 per minute) and compares the sum of their costs with the price of the sum of their tokens. It may differ by a hundredth, or by half a micro-dollar per request. A gateway that rounds each request to cents charges either nothing or many times the price.",
   scenario: smallScenario,
   judge({ terms, reading, tokens, served, model }, verdict) {
     assumePrices(terms, verdict);

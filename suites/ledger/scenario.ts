@@ -129,7 +129,7 @@ export function assumeRows({ sent, reading, terms }: LedgerRecording, verdict: V
   const matched = matchRows(identitiesOf(sent), reading.rows);
   if (matched.rows.some((rows) => rows.length > 0) || (terms.merges && reading.rows.length > 0)) return;
   verdict.missingFixture(
-    `no row of the ledger belongs to a request of this check, ${SETTLED_MS / 1_000} s after the last one (${reading.rows.length} rows in this time)`,
+    `no ledger row matches a request of this check, ${SETTLED_MS / 1_000} s after the last one (${reading.rows.length} rows in this time)`,
     [],
   );
 }

@@ -26,7 +26,7 @@ const tokens = defineCheck({
   title: "The ledger records the tokens that the provider counted",
   covers: ["LEDGER-TOKENS"],
   explains:
-    "The providers report different counts for each request: input, cached input, cache writes for five minutes and an hour, output and reasoning. The row of the request should have the same counts, in each field that the target file names; streaming and non-streaming, and also if another provider served it. A warning means that bills are based on other numbers than those of the provider.",
+    "The providers report different counts for each request: input, cached input, cache writes for five minutes and an hour, output and reasoning. The row of the request should have the same counts, in each field that the target file names; streaming and non-streaming, and also if another provider served it. A warning means that bills are based on numbers that differ from the provider's.",
   scenario: ledgerScenario,
   judge(recording, verdict) {
     assumeRows(recording, verdict);
@@ -68,7 +68,7 @@ const usage = defineCheck({
   title: "The ledger records the tokens that the reply states",
   covers: ["LEDGER-USAGE"],
   explains:
-    "Compares the usage in each reply with the row of the request. They should agree, or a caller cannot check a bill. Kinds that the reply does not mention are not compared.",
+    "Compares the usage in each reply with the row of the request. If they disagree, a caller cannot check a bill. Kinds that the reply does not mention are not compared.",
   scenario: ledgerScenario,
   judge(recording, verdict) {
     assumeRows(recording, verdict);

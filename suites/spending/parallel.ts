@@ -76,7 +76,7 @@ async function useUp(t: Session, { state, parallel, pays }: Burst): Promise<Used
     inParallel += responses.filter(({ admitted }) => admitted).length;
     const denied = responses.filter(isSpendingDenial).length;
     failed += responses.filter((response) => !response.admitted && !isSpendingDenial(response)).length;
-    // What is passed need not be passed again: the tally may lag.
+    // Once the limit is exceeded, stop sending: the tally may lag.
     isOpen = denied === 0 && failed < parallel && inParallel < (pays ?? MAX_REQUESTS);
   }
   const enough = pays === undefined ? MAX_REQUESTS : pays;
@@ -97,7 +97,7 @@ async function useUp(t: Session, { state, parallel, pays }: Burst): Promise<Used
   return { parallel, inParallel, served, denial, failed };
 }
 
-/** Few requests: those that find out whether the limit is passed must not pass it. */
+/** Kept low so that the polls themselves do not exceed the limit. */
 const POLLS = 5;
 
 async function untilDenied(t: Session, request: RequestSpec, lagS: number): Promise<Response | null> {
@@ -131,9 +131,9 @@ function capCheck(state: UsedUpState, id: `spending.${string}`): Check {
   const limit = WHAT[state];
   return defineCheck<CapsRecording>({
     id,
-    title: `A ${limit} is neither forgotten nor left unusable under parallel requests`,
+    title: `Parallel requests neither bypass a ${limit} nor leave part of it unusable`,
     covers: ["SPEND-6", "SPEND-13", "SPEND-14"],
-    explains: `Uses up fresh keys with a small ${limit}, with 1, 4, 16, 64 and 256 requests in parallel that take a moment (as far as the limits of the account allow; three keys each, one in a quick run) until the first denial, and then one after the other. The report shows for each level how many requests were served beyond what one after the other pays for, and how much of the limit stayed unusable, with 95 % intervals. The key must be denied within ${LAG_S[state]} s after its limit is passed, whatever was in flight${state === "cappable" ? ": the tally may lag by about a minute, so the overshoot itself is only recorded" : ", and parallel requests should not get twice the budget"}. A rest that is still denied ${RELEASED_MS / 1_000} s after the last request should be smaller than ${MAX_REST * 100} % of the limit.`,
+    explains: `Uses up fresh keys with a small ${limit}, with 1, 4, 16, 64 and 256 requests in parallel that take a moment (as far as the limits of the account allow; three keys each, one in a quick run) until the first denial, and then one after the other. The report shows for each level how many more requests were served than when they are sent one at a time, and how much of the limit stayed unusable, with 95 % intervals. The key must be denied within ${LAG_S[state]} s after its limit is passed, no matter how many requests were in flight${state === "cappable" ? ": the tally may lag by about a minute, so the overshoot itself is only recorded" : ", and parallel requests should not get twice the budget"}. The part of the limit that is still denied ${RELEASED_MS / 1_000} s after the last request should be smaller than ${MAX_REST * 100} % of the limit.`,
     needs: [`key.${state}`],
     reaches: "spending",
     schedule: { order: "exclusive" },
@@ -165,9 +165,9 @@ function capCheck(state: UsedUpState, id: `spending.${string}`): Check {
       const pays = paysFor(sequential);
       if (pays === undefined)
         return verdict.inconclusive(
-          `${MAX_REQUESTS} requests did not use up the ${limit}: it is too large to be used up, or its tally lags`,
+          `${MAX_REQUESTS} requests did not use up the ${limit}: the limit is too large for this check, or the gateway's tally lags`,
         );
-      verdict.assume(pays > 1, `the ${limit} pays for several requests`);
+      verdict.assume(pays > 1, `the ${limit} covers more than one request`);
       for (const used of levels) {
         const [{ parallel } = { parallel: 0 }] = used;
         const seen = { in: used[0]?.denial ?? undefined };
@@ -187,12 +187,12 @@ function capCheck(state: UsedUpState, id: `spending.${string}`): Check {
             atMost(Math.max(pays * 2, pays + 8)),
             {
               ...seen,
-              because: `requests served with ${parallel} in parallel, of ${pays} that the budget pays for`,
+              because: `requests served with ${parallel} in parallel; the budget covers ${pays}`,
             },
           );
         verdict.should("SPEND-13", Math.min(...rest), atMost(restOf(pays)), {
           ...seen,
-          because: `requests that a key was denied although its ${limit} of ${pays} was not used up, after ${parallel} parallel requests`,
+          because: `requests still denied with ${limit} left (limit: ${pays} requests), after ${parallel} parallel requests`,
         });
         verdict.note(
           "SPEND-14",

@@ -97,19 +97,19 @@ test("a failing cell leads to what was expected and observed, the exchange and t
   expect(evidence).toMatch(/violated STREAM-\d/);
   expect(evidence).toMatch(/Expected: [\s\S]*Observed: [\s\S]*Check instances: [\s\S]*stream/);
   expect(evidence).toMatch(/What was judged[\s\S]*POST http\S+chat\/completions/);
-  expect(evidence).toContain("The claim names no control request.");
+  expect(evidence).toContain("The claim does not include a control request.");
   const denied = evidenceOf(read("claims-only", "index.html"), "beta", "models-and-auth");
   expect(denied).toMatch(
     /violated AUTH-\d[\s\S]*POST http\S+messages[\s\S]*Its control request\s*POST http\S+messages/,
   );
-  expect(read("claims-only", "index.html")).toContain("no: no records were given");
+  expect(read("claims-only", "index.html")).toContain("no: run without --records");
 });
 
 test("with the records, claims are verified, and the findings and complete exchanges are shown", async () => {
   const { code, stdout } = await matrix(...FILES, "--records", at("runs"), "--out", at("verified"));
   expect([code, stdout]).toEqual([0, expect.stringContaining("beta, 2 [verified]: ")]);
   const page = read("verified", "index.html");
-  expect(page.match(/yes: the record gives this claim, byte for byte/g)).toHaveLength(NAMES.length);
+  expect(page.match(/yes: recomputed from the record, byte for byte/g)).toHaveLength(NAMES.length);
   const evidence = evidenceOf(page, "beta", "streaming");
   expect(evidence).toMatch(/Expected against observed/);
   expect(evidence).toMatch(/content-type: text\/event-stream/i);

@@ -70,7 +70,7 @@ for (const row of rows.sort((a, b) => orderOf(a) - orderOf(b)))
 const countOf = (result: Row["result"]) => rows.filter((row) => row.result === result).length;
 const minutes = ((Date.now() - startedMs) / 60_000).toFixed(1);
 console.log(
-  `verify disturbance: ${rows.length} runs, ${countOf("WRONG")} not as they should be, ${countOf("open")} left open because this machine was too busy, in ${minutes} min`,
+  `verify disturbance: ${rows.length} runs, ${countOf("WRONG")} unexpected, ${countOf("open")} inconclusive because this machine was too busy, in ${minutes} min`,
 );
 if (args.folder === undefined) rmSync(folder, { recursive: true, force: true });
 process.exitCode = countOf("WRONG") > 0 || rows.length === 0 ? 1 : countOf("open") > 0 ? NO_VERDICT : 0;

@@ -22,7 +22,7 @@ export function disturbancePage(gateways: readonly DisturbedGateway[]): string {
 
 Written by \`${command}\`: the suite \`replicas\`, and the workloads with events
 ([disturbances](../disturbance.md)). ✓ holds, ✗ does not hold, ? was not decided. [Real gateways](../real-gateways.md#replicas-and-disturbances)
-says what is behind each ✗, and how it was seen by hand.
+explains each ✗, and how to reproduce it by hand.
 
 ${row(["", ...gateways.map(({ title }) => title)])}
 ${row(["---", ...gateways.map(() => "---")])}

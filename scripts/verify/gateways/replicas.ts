@@ -89,7 +89,8 @@ async function untilAccepts(port: number): Promise<void> {
       await once(socket, "connect");
       return;
     } catch (error) {
-      if (Date.now() > untilMs) throw new Error(`no replica at port ${port} before the next run`, { cause: error });
+      if (Date.now() > untilMs)
+        throw new Error(`replica on port ${port} does not accept connections`, { cause: error });
     } finally {
       socket.destroy();
     }

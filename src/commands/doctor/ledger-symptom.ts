@@ -12,7 +12,7 @@ export async function ledgerSymptom({ ledger, keys }: Target, signal: AbortSigna
   const { problem, rows, pages } = await readLedger(ledger, { key, fromMs: toMs - HOUR_MS, toMs, signal });
   const about = "ledger";
   if (problem !== null)
-    return { about, level: "bad", text: problem, next: "Change ledger in the target file; see docs/target-file.md." };
+    return { about, level: "bad", text: problem, next: "Fix ledger in the target file; see docs/target-file.md." };
   const found = `${formatCount(rows.length, "row")} of the last hour, ${formatCount(pages, "page")}`;
   if (rows.length === 0)
     return {
@@ -26,7 +26,7 @@ export async function ledgerSymptom({ ledger, keys }: Target, signal: AbortSigna
       about,
       level: "note",
       text: found,
-      next: "Name a key that nothing else uses as ledger.key: then charges that belong to no request are found.",
+      next: "Set ledger.key to a key that nothing else uses, so that charges without a request can be detected.",
     };
   return { about, level: "good", text: found };
 }

@@ -133,7 +133,7 @@ function questionsOf(expect: EventExpectations): Question[] {
       kinds: of.kinds.filter(({ outcome }) => outcome === "retryable"),
     })),
     ...bounded("invalid-replies", "Clients can use the 2xx responses around the event", invalidReplies, (of) =>
-      failuresOf(of, "invalid", "got a 2xx response that no client can use"),
+      failuresOf(of, "invalid", "got an unusable 2xx response"),
     ),
     ...bounded(
       "incomplete-responses",
@@ -165,7 +165,7 @@ function questionsOf(expect: EventExpectations): Question[] {
       : [
           {
             id: "added-delay",
-            title: "Requests around the event do not wait much longer than before",
+            title: "Requests around the event are not delayed much",
             judge: (named: Named, figures: EventFigures) => judgeDelay(named, figures, addedDelayS),
           },
         ]),

@@ -29,16 +29,16 @@ export type LedgerTotal = (typeof TOTALS)[number];
 
 const pointer = z
   .string()
-  .regex(/^(\/.*)?$/, "must be a JSON pointer, such as /usage/input; an empty text is the whole");
+  .regex(/^(\/.*)?$/, "must be a JSON pointer, such as /usage/input; an empty string is the whole document");
 const place = z.union([pointer, z.array(pointer).min(1)]);
 
 const FIELD_MEANINGS: Readonly<Record<LedgerField, string>> = {
   time: "Time of the request: ISO 8601 (UTC unless it says otherwise), or seconds or milliseconds since 1970.",
   input: "Input tokens.",
   output: "Output tokens.",
-  cost: "Cost, a number or a decimal text, in `costUnit`.",
+  cost: "Cost, a number or a decimal string, in `costUnit`.",
   requestId: "Id of the request, which the caller sees in `responseId`.",
-  key: "Key that was charged: its SHA-256, or `keyId`. Unset: the ledger is trusted to return only its rows.",
+  key: "Key that was charged: its SHA-256, or `keyId`. Unset: every returned row is assumed to belong to the key.",
   model: "Model.",
   status: "How the request ended.",
   requests: "Requests in the row, if the ledger merges several into one. Unset: one.",
@@ -155,7 +155,7 @@ export const ledgerSchema = z
         const problem = urlProblem(url);
         if (problem !== undefined) context.addIssue({ code: "custom", message: problem });
       }),
-      "Address that returns the rows of a key as JSON. {key} stands for the key's SHA-256 or keyId, {from} and {to} for the times. Of several pages, {page} (from 1), {offset} (rows so far) or {next} asks for the next one.",
+      "Address that returns the rows of a key as JSON. {key} stands for the key's SHA-256 or keyId, {from} and {to} for the times. For paging, use {page} (from 1), {offset} (rows read so far) or {next}.",
     ),
     command: optional(
       z.string().min(1),
@@ -164,7 +164,7 @@ export const ledgerSchema = z
     token: optional(keyReference, "Bearer token for the address, as a reference."),
     key: optional(
       keyReference,
-      "Reference to a key that is used for nothing else; default: keys.valid, with which rows of no request of the run are not judged.",
+      "Reference to a key that is used for nothing else; default: keys.valid; rows that match no request of the run are then not judged.",
     ),
     keyId: optional(z.string().min(1), "How the ledger names that key; default: its SHA-256, hexadecimal."),
     rows: optional(pointer, "Location of the list of rows in the response; default: the response itself."),
@@ -172,7 +172,7 @@ export const ledgerSchema = z
     times: optional(z.enum(TIME_FORMATS), "How {from} and {to} are written; sql is YYYY-MM-DD HH:MM:SS. Default iso."),
     fields: optional(
       fields,
-      "Location of each value in a row, as a JSON pointer, or several of which the first found counts.",
+      "Location of each value in a row, as a JSON pointer, or a list of pointers; the first that exists is used.",
     ),
     responseId: optional(
       z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]),

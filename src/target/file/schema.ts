@@ -283,7 +283,7 @@ export const targetSchema = z
     ),
     profiles: optional(
       z.array(z.enum(PROFILE_NAMES)).min(1),
-      "Profiles that the gateway claims: a run must meet these, and other results are shown without deciding. Default: no profiles; every requirement decides.",
+      "Profiles that the gateway claims: a run must meet these, and other results are shown but do not affect the exit code. Default: none; all requirements count.",
     ),
     compat: optional(compat, 'Which real clients to check for beyond the specification; "none": no such checks.'),
     budget: optional(

@@ -32,13 +32,13 @@ export function rowsIn(document: JsonValue, { rows }: Pick<LedgerTarget, "rows">
   const list = rows === "" ? document : (atPointer(document, rows) as JsonValue | undefined);
   if (Array.isArray(list)) return list;
   const where = rows === "" ? "its response" : `${rows} of its response`;
-  throw new LedgerProblem(`${where} is ${kindOf(list)}, and a list of rows was expected`);
+  throw new LedgerProblem(`${where} is ${kindOf(list)}; expected a list of rows`);
 }
 
 /** @param keyId how the ledger names the key. @throws LedgerProblem for a row without a time, tokens or a cost. */
 export function readRow(row: JsonValue, index: number, ledger: LedgerTarget, keyId: string): LedgerRow {
   const at = `row ${formatNumber(index + 1)}`;
-  if (!isObject(row)) throw new LedgerProblem(`${at} is ${kindOf(row)}, and an object was expected`);
+  if (!isObject(row)) throw new LedgerProblem(`${at} is ${kindOf(row)}; expected an object`);
   const found = (name: LedgerField) => valueIn(row, ledger.fields[name] ?? []);
   const placesOf = (name: LedgerField) => (ledger.fields[name] ?? []).join(" or ");
   const required = (name: LedgerField) => {
@@ -49,12 +49,12 @@ export function readRow(row: JsonValue, index: number, ledger: LedgerTarget, key
   const number = (name: LedgerField, value: unknown, absent = 0) => {
     const read = value === null || value === undefined ? absent : numberOf(value);
     if (read !== undefined) return read;
-    throw new LedgerProblem(`${at} has ${shown(value)} as ${name} (${placesOf(name)}), and a number was expected`);
+    throw new LedgerProblem(`${at} has ${shown(value)} as ${name} (${placesOf(name)}); expected a number`);
   };
   const tokens = (name: LedgerField) => number(name, found(name));
   const timeMs = timeOf(required("time"));
   if (timeMs === undefined)
-    throw new LedgerProblem(`${at} has ${shown(found("time"))} as time (${placesOf("time")}), and a time was expected`);
+    throw new LedgerProblem(`${at} has ${shown(found("time"))} as time (${placesOf("time")}); expected a time`);
   const cost = required("cost");
   const [cachedInput, cacheWrite5m, cacheWrite1h] = [
     tokens("cachedInput"),
@@ -87,9 +87,7 @@ export function readTotals(document: JsonValue, { totals, costUnitMicroUsd }: Le
     Object.entries(totals).map(([name, place]) => {
       const value = numberOf(atPointer(document, place));
       if (value === undefined)
-        throw new LedgerProblem(
-          `${place} is ${kindOf(atPointer(document, place))}, and the total of ${name} was expected`,
-        );
+        throw new LedgerProblem(`${place} is ${kindOf(atPointer(document, place))}; expected the total of ${name}`);
       return [name, name === "cost" ? value * costUnitMicroUsd : value];
     }),
   );
@@ -128,7 +126,7 @@ function numberOf(value: unknown): number | undefined {
 const textOf = (value: unknown): string | null =>
   typeof value === "string" || typeof value === "number" ? String(value).slice(0, 200) : null;
 
-/** Later seconds would be the year 5138. */
+/** Larger values are milliseconds: as seconds, this is the year 5138. */
 const MAX_SECONDS = 100_000_000_000;
 
 /** Unix epoch, ms. A text without a zone is in UTC. */

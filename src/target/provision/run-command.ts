@@ -36,7 +36,7 @@ function killAll(child: ChildProcess): void {
   }
 }
 
-/** Runs a command line by the shell. Never throws: a command that cannot be started is an outcome. */
+/** Runs a command line in a shell. Never throws: a command that cannot be started is an outcome. */
 export async function runCommand(
   command: string,
   { folder, input, timeoutMs, maxBytes, signal }: CommandSettings,

@@ -11,7 +11,7 @@ export function receivedBody({ response, upstream }: Passed, verdict: Verdict): 
   const served = upstream.requests.find(({ status }) => status === 200) ?? upstream.requests.at(-1);
   if (served === undefined) {
     if (response.admitted) verdict.inconclusive("the request was served by another provider");
-    return verdict.notApplicable(`the gateway does not take this: ${response.summary}`);
+    return verdict.notApplicable(`the gateway rejected the request: ${response.summary}`);
   }
   if (Buffer.byteLength(served.body) < served.bodyBytes)
     verdict.inconclusive(`the provider received ${served.bodyBytes} bytes, and recorded only ${served.body.length}`);

@@ -42,10 +42,10 @@ const formatFields = (dialect: Dialect): JsonObject =>
 
 const structuredOutput = defineCheck({
   id: "upstream.structured-output",
-  title: "The schema of a structured output reaches the provider, and its JSON the caller",
+  title: "The schema of a structured output reaches the provider, and the provider's JSON reaches the caller",
   covers: ["UPSTREAM-PARAMETERS", "UPSTREAM-REPLY"],
   explains:
-    "Requests JSON for a schema with references, alternatives, nulls and `additionalProperties`, in the dialect's format; the provider replies with JSON that is valid against it. The provider should get the same schema, and in the chat dialect the same `strict`. The caller must get the same JSON value, which must be valid against the schema. A gateway that requests the JSON by other means, for example as the arguments of a tool, is only judged by the schema.",
+    "Requests JSON for a schema with references, alternatives, nulls and `additionalProperties`, in the dialect's format; the provider replies with JSON that is valid against it. The provider should get the same schema, and in the chat dialect the same `strict`. The caller must get the same JSON value, which must be valid against the schema. If the gateway gets the JSON another way, for example as tool arguments, only the schema is checked.",
   needs: ["upstream"],
   across: { dialect: DIALECTS, mode: MODES },
   cost: { requests: 2 },

@@ -67,7 +67,7 @@ const toolCalls = defineCheck({
   title: "The caller gets the provider's tool calls, complete and unchanged",
   covers: ["UPSTREAM-REPLY"],
   explains:
-    "The provider replies with tool calls, streaming and non-streaming: arguments of every JSON type, with extreme numbers and nested nulls, with multi-byte characters and escapes, 260 kB long, and empty; and five parallel calls, some of the same tool. The caller must get the same calls in the same order, each with its name, an id of its own, and arguments of the same value. White space, the order of members, the ids themselves and the size of fragments are up to the gateway.",
+    "The provider replies with tool calls, streaming and non-streaming: arguments of every JSON type, with extreme numbers and nested nulls, with multi-byte characters and escapes, 260 kB long, and empty; and five parallel calls, some of the same tool. The caller must get the same calls in the same order, each with its name, a unique id, and arguments of the same value. White space, the order of members, the ids themselves and the size of fragments are up to the gateway.",
   needs: ["upstream"],
   across: { dialect: DIALECTS, mode: MODES, case: Object.keys(CALLS) },
   cost: { requests: 2 },
@@ -99,7 +99,7 @@ const toolCalls = defineCheck({
     const ids = received.map(({ id }) => id).filter((id) => typeof id === "string" && id !== "");
     verdict.must("UPSTREAM-REPLY", new Set(ids).size, expected.length, {
       ...seen,
-      because: "different ids of the calls",
+      because: "number of distinct call ids",
     });
   },
 });

@@ -28,7 +28,7 @@ const toolDefinitions = defineCheck({
   title: "The provider receives the tools as the caller defined them",
   covers: ["UPSTREAM-CONVERSATION", "UPSTREAM-PARAMETERS"],
   explains:
-    "Sends tools whose definitions are easily changed in transit: a name of 64 characters, descriptions with special characters, schemas with references, alternatives, numbers and `additionalProperties`, a strict tool, 200 tools, and a choice of one tool without parallel calls. The provider must get every tool with its name, description and schema. It should get them in the same order, with the same `strict` and tool choice. If gateway and provider use different dialects, what the definitions mean is compared. A gateway that rejects such a request is not judged.",
+    "Sends tools whose definitions are easily changed in transit: a name of 64 characters, descriptions with special characters, schemas with references, alternatives, numbers and `additionalProperties`, a strict tool, 200 tools, and a choice of one tool without parallel calls. The provider must get every tool with its name, description and schema. It should get them in the same order, with the same `strict` and tool choice. If gateway and provider use different dialects, their meaning is compared. A gateway that rejects such a request is not judged.",
   needs: ["upstream"],
   across: { dialect: DIALECTS, mode: MODES, case: Object.keys(REQUESTS) },
   cost: { requests: 2 },

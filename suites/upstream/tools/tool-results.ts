@@ -75,7 +75,7 @@ const toolResults = defineCheck({
   title: "The provider receives tool calls and results of earlier turns as the caller sent them",
   covers: ["UPSTREAM-CONVERSATION"],
   explains:
-    "The provider makes two parallel calls of one tool. The caller returns their results with the ids that it received, continues with a further call and its result, and asks a question. The provider must get every call with its arguments and every result with its text, in order, and each result must have the id of its call. The gateway may replace ids, if it replaces them everywhere. If gateway and provider use different dialects, what the turns mean is compared.",
+    "The provider makes two parallel calls of one tool. The caller returns their results with the ids that it received, adds another call with its result, and sends a question. The provider must get every call with its arguments and every result with its text, in order, and each result must have the id of its call. The gateway may replace ids if it does so consistently. If gateway and provider use different dialects, their meaning is compared.",
   needs: ["upstream"],
   across: { dialect: DIALECTS, mode: MODES },
   cost: { requests: 3 },
@@ -97,7 +97,9 @@ const toolResults = defineCheck({
     assumePassed(verdict, plain);
     verdict.assumeGood(first.response, "a request for two tool calls");
     if (second === null)
-      return verdict.inconclusive("the provider's calls did not arrive with different ids (upstream.tool-calls)");
+      return verdict.inconclusive(
+        "the caller did not receive two tool calls with distinct ids; see upstream.tool-calls",
+      );
     const got = receivedBody(second, verdict);
     const lost = firstLost(conversationItems(sentBody(second)), conversationItems(got), isSameDialect(second));
     verdict.must("UPSTREAM-CONVERSATION", lost === undefined, isTrue("every call and result, in order", lost), {

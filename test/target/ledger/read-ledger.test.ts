@@ -158,13 +158,13 @@ describe("what cannot be used is a problem, and no row of it is", () => {
   test.each<[string, string, RegExp]>([
     ["a web page", "<!doctype html><title>Sign in</title>", /is not JSON: it begins with "<!doctype html>/],
     ["nothing", "", /is empty/],
-    ["a text", '"ok"', /its response is "ok", and a list of rows was expected/],
-    ["an object", '{"rows":[]}', /its response is an object, and a list/],
-    ["rows that are none", "[1]", /row 1 is 1, and an object was expected/],
+    ["a text", '"ok"', /its response is "ok"; expected a list of rows/],
+    ["an object", '{"rows":[]}', /its response is an object; expected a list/],
+    ["rows that are none", "[1]", /row 1 is 1; expected an object/],
     ["no time", JSON.stringify([ROW, { ...ROW, t: undefined }]), /row 2 has no time \(\/t\)/],
     ["a time that is none", JSON.stringify([{ ...ROW, t: "soon" }]), /row 1 has "soon" as time/],
     ["no tokens", JSON.stringify([{ ...ROW, i: undefined }]), /row 1 has no input \(\/i\)/],
-    ["tokens in words", JSON.stringify([{ ...ROW, o: "many" }]), /row 1 has "many" as output \(\/o\), and a number/],
+    ["tokens in words", JSON.stringify([{ ...ROW, o: "many" }]), /row 1 has "many" as output \(\/o\); expected a number/],
     ["no cost", JSON.stringify([{ ...ROW, c: undefined }]), /row 1 has no cost \(\/c\)/],
     ["no key", JSON.stringify([{ ...ROW, k: undefined }]), /row 1 has no key \(\/k\)/],
   ])("%s", async (_what, body, expected) => {
