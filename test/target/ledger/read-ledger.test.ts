@@ -164,7 +164,11 @@ describe("what cannot be used is a problem, and no row of it is", () => {
     ["no time", JSON.stringify([ROW, { ...ROW, t: undefined }]), /row 2 has no time \(\/t\)/],
     ["a time that is none", JSON.stringify([{ ...ROW, t: "soon" }]), /row 1 has "soon" as time/],
     ["no tokens", JSON.stringify([{ ...ROW, i: undefined }]), /row 1 has no input \(\/i\)/],
-    ["tokens in words", JSON.stringify([{ ...ROW, o: "many" }]), /row 1 has "many" as output \(\/o\); expected a number/],
+    [
+      "tokens in words",
+      JSON.stringify([{ ...ROW, o: "many" }]),
+      /row 1 has "many" as output \(\/o\); expected a number/,
+    ],
     ["no cost", JSON.stringify([{ ...ROW, c: undefined }]), /row 1 has no cost \(\/c\)/],
     ["no key", JSON.stringify([{ ...ROW, k: undefined }]), /row 1 has no key \(\/k\)/],
   ])("%s", async (_what, body, expected) => {
