@@ -38,11 +38,11 @@ describe.concurrent("a ledger that cannot be used is never a pass", () => {
     ["nothing", "", /is empty/],
     ["another document", '{"data":[]}', /\/rows of its response is missing/],
     ["rows without cost", JSON.stringify({ rows: [row], totals: TOTALS }), /row 1 has no cost/],
-    ["no rows", JSON.stringify({ rows: [], next: null, totals: TOTALS }), /no row of the ledger belongs to a request/],
+    ["no rows", JSON.stringify({ rows: [], next: null, totals: TOTALS }), /no ledger row matches a request/],
     [
       "rows of other keys",
       JSON.stringify({ rows: [whole, whole], next: null, totals: { ...TOTALS, requests: 2 } }),
-      /no row of the ledger belongs to a request/,
+      /no ledger row matches a request/,
     ],
   ])("%s", TIMEOUT, async (_what, body, problem) => {
     await using server = await httpServer((_request, _body, response) => response.end(body));

@@ -22,7 +22,7 @@ describe("a claim is submitted and disputed with the commands of docs/submitting
     const { gateway, profiles } = JSON.parse(readFileSync(path("my-run", "claim.json"), "utf8"));
     expect(gateway).toMatchObject({ name: "Example Gateway", version: expect.stringContaining("1.42.0") });
     expect(profiles.filter(({ claimed }: { claimed: boolean }) => claimed)).toHaveLength(1);
-    expect(readFileSync(path("my-matrix", "index.html"), "utf8")).toContain("the record gives this claim");
+    expect(readFileSync(path("my-matrix", "index.html"), "utf8")).toContain("recomputed from the record");
     expect(existsSync(path("my-matrix", "badge-example-gateway-chat.svg"))).toBe(true);
   });
 });
