@@ -37,7 +37,7 @@ const lag = defineCheck({
   id: "ledger.lag",
   title: "The ledger shows a request within about a minute",
   covers: ["LEDGER-LAG"],
-  explains: `Measures, for each request that was served, the time from the end of its response until its row can be read; the ledger is read every half second. The report shows the distribution. A row that is missing after ${SETTLED_MS / 1_000} s is a warning: current costs cannot be checked.`,
+  explains: `Measures, for each request that was served, the time until its row can be read; the ledger is read every half second, so the true time is a little shorter. The time begins at the end of the response, or at the first reading, which follows the last request, if that was later. The report shows the distribution. A row that is missing after ${SETTLED_MS / 1_000} s is a warning: current costs cannot be checked.`,
   scenario: ledgerScenario,
   judge(recording, verdict) {
     if (recording.terms.merges)
@@ -57,7 +57,7 @@ const lag = defineCheck({
     verdict.should("LEDGER-LAG", lags.at(-1) ?? 0, atMost(SETTLED_MS), { because: "longest time until a row, ms" });
     verdict.note(
       "LEDGER-LAG",
-      `time until the row: p50 ${at(0.5)} ms, p90 ${at(0.9)} ms, max ${lags.at(-1)} ms (${lags.length} requests)`,
+      `time until the row (upper bound): p50 ${at(0.5)} ms, p90 ${at(0.9)} ms, max ${lags.at(-1)} ms (${lags.length} requests)`,
     );
   },
 });

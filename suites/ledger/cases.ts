@@ -103,7 +103,7 @@ export function casesFor({ dialects, failover, otherModels, hasIds }: CasesOptio
     });
   for (const model of otherModels.slice(0, MAX_MODELS))
     cases.push({ what: `model ${model}`, fate: "served", dialect: first, mode: "non-streaming", model, usage: PLAIN });
-  if (!hasIds) return cases;
+  if (!hasIds) return inOrder(cases);
   for (const dialect of dialects) {
     const stream = { dialect, mode: "streaming", fate: "uncertain", usage: { output: 40 } } as const;
     cases.push({
@@ -118,8 +118,14 @@ export function casesFor({ dialects, failover, otherModels, hasIds }: CasesOptio
       script: (usage) => ({ "*": { usage, pieces: 40, break: { how: "reset", at: 12 } } }),
     });
   }
-  return cases;
+  return inOrder(cases);
 }
+
+const ORDER: readonly Fate[] = ["served", "retried", "failed", "uncertain"];
+
+/** After failures a gateway may pause its providers, so what should be served comes first. */
+const inOrder = (cases: readonly Case[]): readonly Case[] =>
+  ORDER.flatMap((fate) => cases.filter((one) => one.fate === fate));
 
 const FAILURE = { error: { status: 503 } } as const;
 
@@ -146,12 +152,11 @@ export function requestOf({ dialect, mode, fate }: Case): RequestSpec {
 /** The cases for a target. */
 export function casesOf(target: Session["target"]): readonly Case[] {
   const { ledger, upstream, dialects, models } = target;
-  const [first = "chat"] = dialects;
-  const plain = upstream?.models[first] ?? models[first].plain;
+  const plain = dialects.map((dialect) => upstream?.models[dialect] ?? models[dialect].plain);
   return casesFor({
     dialects,
     failover: upstream !== undefined && upstream.failover.length > 1 ? upstream.failover : [],
-    otherModels: Object.keys(ledger?.prices ?? {}).filter((model) => model !== plain),
+    otherModels: Object.keys(ledger?.prices ?? {}).filter((model) => !plain.includes(model)),
     hasIds:
       ledger?.fields.requests === undefined && ledger?.fields.requestId !== undefined && ledger.responseId.length > 0,
   });

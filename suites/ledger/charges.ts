@@ -1,16 +1,20 @@
 import { type Check, defineCheck } from "../../src/checks/index.ts";
-import { atMost, isTrue, that } from "../../src/judging/index.ts";
+import { atLeast, atMost, isTrue, that } from "../../src/judging/index.ts";
 import type { LedgerRow } from "../../src/target/index.ts";
+import { priceOf } from "./price-of.ts";
 import {
   assumeRows,
   chargedIn,
   costIn,
+  isByIds,
   type LedgerRecording,
   ledgerScenario,
   requestsIn,
   rowsOf,
   type Sent,
+  unplacedIn,
 } from "./scenario.ts";
+import { SETTLED_MS } from "./settle.ts";
 
 /** Deviations of costs that only come from adding binary fractions, micro-dollars. */
 const EPSILON = 1e-6;
@@ -20,25 +24,32 @@ const charged = defineCheck({
   title: "Every served request has a ledger row with a positive cost",
   covers: ["SPEND-1"],
   explains:
-    "Sends requests of every kind through the gateway to the providers of `gauntlet upstream`, in both dialects and modes, and reads the ledger until it has settled (up to 90 s). Each request that was served must have a row with a positive cost. A missing row means that the request was never charged, or that the account page hides the charge. If no row at all belongs to these requests, the check is blocked: the description of the ledger may be wrong.",
+    "Sends requests of every kind through the gateway to the providers of `gauntlet upstream`, in both dialects and modes, and reads the ledger until it has settled (up to 90 s). Each request that was served must have a row with a positive cost, unless its declared price is 0. A missing row means that the request was never charged, or that the account page hides the charge; if rows still appear at the end of that time, the check is inconclusive. If no row at all belongs to these requests, the check is blocked: the description of the ledger may be wrong.",
   scenario: ledgerScenario,
   judge(recording, verdict) {
     assumeRows(recording, verdict);
     const { terms, reading } = recording;
     const served = chargedIn(recording);
     if (terms.merges) {
-      verdict.must("SPEND-1", requestsIn(reading.rows) >= served.length, isTrue(`at least ${served.length} requests`), {
-        because: "requests recorded in the ledger",
-      });
-      for (const row of reading.rows)
-        verdict.must("SPEND-1", row.costMicroUsd ?? 0, aCharge, { because: "cost of a row, micro-dollars" });
+      if (!terms.isOwnKey) return verdict.inconclusive(MERGED);
+      const paid = served.filter((one) => !isFree(recording, one.one)).length;
+      const recorded = requestsIn(reading.rows);
+      const charged = requestsIn(reading.rows.filter(({ costMicroUsd }) => (costMicroUsd ?? 0) > 0));
+      if (reading.isUnfinished && (recorded < served.length || charged < paid)) return verdict.inconclusive(UNFINISHED);
+      verdict.must("SPEND-1", recorded, atLeast(served.length), { because: "requests recorded in the ledger" });
+      verdict.must("SPEND-1", charged, atLeast(paid), { because: "requests in rows with a cost" });
       return;
     }
     const { rows } = rowsOf(recording);
     for (const { one, index } of served) {
       const own = rows[index] ?? [];
       const seen = { in: one.response, because: `rows for: ${one.what}` };
+      if (own.length === 0 && reading.isUnfinished) {
+        verdict.markUndecided("inconclusive", UNFINISHED);
+        continue;
+      }
       if (!verdict.must("SPEND-1", own.length > 0, isTrue("a row in the ledger", describeRows(own)), seen)) continue;
+      if (isFree(recording, one)) continue;
       if (own.every(({ costMicroUsd }) => costMicroUsd === null) && !isPriced(recording, one)) {
         verdict.note("SPEND-1", "the row states no cost, and the target file no price", { in: one.response });
         continue;
@@ -48,14 +59,18 @@ const charged = defineCheck({
   },
 });
 
+const MERGED = "merged rows may contain other requests; set ledger.key to a key that nothing else uses";
+const UNFINISHED = `rows were still appearing in the ledger ${SETTLED_MS / 1_000} s after the last request`;
+
 const aCharge = that<number>("more than 0", (value) => value > 0);
 
 const isPriced = ({ terms }: LedgerRecording, { model }: Sent): boolean =>
   model !== null && terms.prices[model] !== undefined;
 
-/** Whether the ids of the ledger are those that callers see. */
-function isByIds({ reading, sent }: LedgerRecording): boolean {
-  return reading.rows.some(({ requestId }) => sent.some(({ id }) => id !== null && id === requestId));
+/** Its declared price is 0. */
+function isFree({ terms }: LedgerRecording, { model, tokens }: Sent): boolean {
+  const price = model === null ? undefined : terms.prices[model];
+  return price !== undefined && priceOf(price, tokens) === 0;
 }
 
 /** How many charges rows are: a reversal takes one back. */
@@ -78,22 +93,20 @@ const once = defineCheck({
   title: "A request is charged once, and nothing else is charged",
   covers: ["LEDGER-ONCE"],
   explains:
-    "The same requests; for some of them, the first attempt at a provider fails and another one serves. Each request may have one charge, however many attempts it took. A row with a cost that matches no request, or belongs to another key, is an unjustified charge. Such rows are judged only if nothing else uses the key: `ledger.key` in the target file. Rows without a cost may be added.",
+    "The same requests; for some of them, the first attempt at a provider fails and another one serves. Each request may have one charge, however many attempts it took. A row with a cost that matches no request is an unjustified charge; such rows are judged only if nothing else uses the key (`ledger.key` in the target file). A row that names another key is unjustified, too, if it belongs to one of these requests or if the address of the ledger requests one key (`{key}`). Rows without a cost may be added.",
   scenario: ledgerScenario,
   judge(recording, verdict) {
     assumeRows(recording, verdict);
     const { terms, reading, sent } = recording;
     if (terms.merges) {
-      if (!terms.isOwnKey)
-        return verdict.inconclusive(
-          "merged rows may contain other requests; set ledger.key to a key that nothing else uses",
-        );
+      if (!terms.isOwnKey) return verdict.inconclusive(MERGED);
       verdict.must("LEDGER-ONCE", requestsIn(reading.rows), atMost(sent.length), {
         because: `requests in the ledger, of ${sent.length} that were sent`,
       });
       return;
     }
-    const { rows, others } = rowsOf(recording);
+    const matched = rowsOf(recording);
+    const { rows, others, chargedToOthers } = matched;
     for (const [index, one] of sent.entries()) {
       const own = rows[index] ?? [];
       if (own.length === 0) continue;
@@ -102,17 +115,22 @@ const once = defineCheck({
         because: `charges for: ${one.what} (${one.received} provider requests, ${one.completed} completed)`,
       });
     }
-    const foreign = others.filter(({ costMicroUsd, isOwnKey }) => (costMicroUsd ?? 0) !== 0 || isOwnKey === false);
-    const ownOnly = terms.isOwnKey ? foreign : foreign.filter(({ isOwnKey }) => isOwnKey === false);
-    // Interrupted requests may have rows that only an id identifies.
-    const judged = ownOnly.slice(isByIds(recording) ? 0 : sent.filter(({ fate }) => fate === "uncertain").length);
-    verdict.must("LEDGER-ONCE", judged.length, 0, {
-      because: `rows that match no request sent with this key: ${describeRows(judged)}`,
-    });
-    if (foreign.length > ownOnly.length)
+    if (terms.namesKeys) {
+      const strange = terms.isOfOneKey ? others.filter(({ isOwnKey }) => isOwnKey === false) : chargedToOthers;
+      verdict.must("LEDGER-ONCE", strange.length, 0, {
+        because: `rows that name another key: ${describeRows(strange)}`,
+      });
+    }
+    const unmatched = others.filter(({ costMicroUsd, isOwnKey }) => (costMicroUsd ?? 0) !== 0 && isOwnKey !== false);
+    if (terms.isOwnKey) {
+      const judged = unmatched.slice(unplacedIn(recording, matched));
+      verdict.must("LEDGER-ONCE", judged.length, 0, {
+        because: `rows that match no request sent with this key: ${describeRows(judged)}`,
+      });
+    } else if (unmatched.length > 0)
       verdict.note(
         "LEDGER-ONCE",
-        `${foreign.length - ownOnly.length} rows belong to no request of this check; not judged, because other requests use the key (ledger.key)`,
+        `${unmatched.length} rows belong to no request of this check; not judged, because other requests use the key (ledger.key)`,
       );
   },
 });
@@ -130,13 +148,17 @@ const failuresFree = defineCheck({
     const failed = sent
       .map((one, index) => ({ one, index }))
       .filter(
-        ({ one: { fate, response } }) => fate !== "uncertain" && !response.admitted && response.status !== undefined,
+        ({ one: { fate, response, received } }) =>
+          (fate === "failed" || fate === "retried") &&
+          received > 0 &&
+          !response.admitted &&
+          response.status !== undefined,
       );
     verdict.assume(failed.length > 0, "at least one request failed because its provider failed");
     if (terms.merges) {
       // A failure that was charged is another request with a cost.
-      const served = chargedIn(recording).length;
-      if (!terms.isOwnKey) return verdict.inconclusive("merged rows may contain other requests; set ledger.key");
+      const served = sent.filter(({ response }) => response.admitted).length;
+      if (!terms.isOwnKey) return verdict.inconclusive(MERGED);
       verdict.must(
         "SPEND-10",
         requestsIn(reading.rows.filter(({ costMicroUsd }) => costMicroUsd !== 0)),
@@ -147,8 +169,8 @@ const failuresFree = defineCheck({
       );
       return;
     }
-    const { rows, others } = rowsOf(recording);
-    const hasIds = isByIds(recording) && failed.every(({ one }) => one.id !== null);
+    const matched = rowsOf(recording);
+    const { rows, others } = matched;
     for (const { one, index } of failed) {
       const cost = costIn(rows[index] ?? []);
       verdict.must("SPEND-10", Math.abs(cost) < EPSILON ? 0 : cost, 0, {
@@ -156,11 +178,22 @@ const failuresFree = defineCheck({
         because: `cost, micro-dollars: ${one.what}`,
       });
     }
-    if (hasIds) return;
+    if (
+      isByIds(
+        recording,
+        failed.map(({ one }) => one),
+      )
+    )
+      return;
     if (!terms.isOwnKey)
       return verdict.inconclusive("failed requests cannot be distinguished from others in the ledger; set ledger.key");
-    verdict.must("SPEND-10", costIn(others.filter(({ costMicroUsd }) => (costMicroUsd ?? 0) > 0)), 0, {
-      because: `cost of rows that match no served request, micro-dollars: ${describeRows(others)}`,
+    const charged = others.filter(({ costMicroUsd, isOwnKey }) => (costMicroUsd ?? 0) > 0 && isOwnKey !== false);
+    if (charged.length > 0 && unplacedIn(recording, matched) > 0)
+      return verdict.inconclusive(
+        `rows with a cost may belong to requests that failed or to interrupted ones: ${describeRows(charged)}`,
+      );
+    verdict.must("SPEND-10", costIn(charged), 0, {
+      because: `cost of rows that match no served request, micro-dollars: ${describeRows(charged)}`,
     });
   },
 });

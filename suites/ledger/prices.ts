@@ -1,36 +1,27 @@
 import { type Check, defineCheck, defineScenario, type Response, type Session } from "../../src/checks/index.ts";
 import { formatNumber, formatRounded } from "../../src/core/index.ts";
 import { that, type Verdict } from "../../src/judging/index.ts";
-import type { Key, LedgerPrice, LedgerReading } from "../../src/target/index.ts";
+import type { Key, LedgerReading } from "../../src/target/index.ts";
 import { sendMarked } from "../upstream/marked.ts";
 import { NO_TOKENS, requestOf, scriptedUsage, type Tokens } from "./cases.ts";
+import { priceOf } from "./price-of.ts";
 import {
+  assumeReached,
   assumeRead,
   assumeRows,
   chargedIn,
   costIn,
+  isPartlyElsewhere,
   type LedgerRecording,
   ledgerScenario,
   modelOf,
   requestsIn,
   rowsOf,
+  type Sent,
   type Terms,
   termsOf,
 } from "./scenario.ts";
-import { settle } from "./settle.ts";
-
-/** What tokens cost at a price, micro-dollars. */
-export function priceOf(price: LedgerPrice, tokens: Tokens): number {
-  const { input, cachedInput, cacheWrite5m, cacheWrite1h, output } = tokens;
-  return (
-    price.perRequestMicroUsd +
-    (input - cachedInput - cacheWrite5m - cacheWrite1h) * price.input +
-    cachedInput * price.cachedInput +
-    cacheWrite5m * price.cacheWrite5m +
-    cacheWrite1h * price.cacheWrite1h +
-    output * price.output
-  );
-}
+import { readBefore, settle } from "./settle.ts";
 
 /** How much a cost may differ from its price: a micro-dollar, which is a usual unit, or a thousandth. */
 const MAX_DEVIATION = { microUsd: 1, share: 0.001 } as const;
@@ -62,16 +53,14 @@ const cost = defineCheck({
   judge(recording, verdict) {
     assumeRows(recording, verdict);
     assumePrices(recording.terms, verdict);
-    const { terms, reading } = recording;
-    if (terms.merges) return judgeSum(recording, verdict);
-    const priced = judgePrices(recording, verdict, (model) => model === mainModel(recording));
+    if (recording.terms.merges) return judgeSum(recording, verdict);
+    const priced = judgePrices(recording, verdict, ({ isForPrice }) => !isForPrice);
     if (priced === 0)
       verdict.missingFixture("the target file has no price for the model of these requests", [
         "ledger:",
         "  prices:",
         `    ${mainModel(recording) ?? "<model>"}: { inputPerMTok: <USD>, outputPerMTok: <USD> }`,
       ]);
-    verdict.assume(reading.rows.length > 0, "the ledger has rows");
   },
 });
 
@@ -79,12 +68,12 @@ const cost = defineCheck({
 const mainModel = ({ sent }: LedgerRecording): string | null => sent[0]?.model ?? null;
 
 /** @returns how many rows were compared with a price. */
-function judgePrices(recording: LedgerRecording, verdict: Verdict, isJudged: (model: string) => boolean): number {
+function judgePrices(recording: LedgerRecording, verdict: Verdict, isJudged: (one: Sent) => boolean): number {
   const { rows } = rowsOf(recording);
   let priced = 0;
   for (const { one, index } of chargedIn(recording)) {
     const own = rows[index] ?? [];
-    const price = one.model === null || !isJudged(one.model) ? undefined : recording.terms.prices[one.model];
+    const price = one.model === null || !isJudged(one) ? undefined : recording.terms.prices[one.model];
     if (price === undefined || own.length === 0) continue;
     priced++;
     verdict.must("LEDGER-COST", costIn(own), about(priceOf(price, one.tokens)), {
@@ -103,8 +92,10 @@ function judgeSum(recording: LedgerRecording, verdict: Verdict): void {
     const price = model === null ? undefined : terms.prices[model];
     return price === undefined ? undefined : priceOf(price, tokens);
   });
-  if (!terms.isOwnKey || prices.some((price) => price === undefined))
-    verdict.inconclusive("merged rows can be compared only if every model has a price and nothing else uses the key");
+  if (!terms.isOwnKey || isPartlyElsewhere(recording) || prices.some((price) => price === undefined))
+    verdict.inconclusive(
+      "merged rows can be compared only if every model has a price and is served by these providers, and nothing else uses the key",
+    );
   const expected = prices.reduce<number>((sum, price) => sum + (price ?? 0), 0);
   verdict.must("LEDGER-COST", costIn(reading.rows), about(expected, served.length), {
     because: `cost of ${served.length} requests, micro-dollars`,
@@ -125,11 +116,15 @@ const models = defineCheck({
       return verdict.notApplicable(
         "this ledger merges requests into one row, so individual requests cannot be checked",
       );
-    const main = mainModel(recording);
-    const others = recording.sent.filter(({ model, fate }) => model !== main && fate === "served");
+    const others = recording.sent.filter(({ isForPrice }) => isForPrice);
     if (others.length === 0) return verdict.notApplicable("the target file declares a price for only one model");
+    const elsewhere = others.filter(({ response, received }) => response.admitted && received === 0);
+    const reached = `${others.length - elsewhere.length} of ${others.length} models`;
+    if (elsewhere.length > 0)
+      verdict.markUndecided("inconclusive", `only ${reached} were served by the providers of \`upstream\``);
+    if (elsewhere.length === others.length) return;
     for (const { response, model } of others) verdict.assumeGood(response, `a request for ${model}`);
-    const priced = judgePrices(recording, verdict, (model) => model !== main);
+    const priced = judgePrices(recording, verdict, ({ isForPrice }) => isForPrice);
     verdict.assume(priced > 0, "the ledger has a row for a request to another model");
   },
 });
@@ -146,6 +141,8 @@ type SmallRecording = {
   /** Tokens of the requests that were served, in sum. */
   readonly tokens: Tokens;
   readonly served: number;
+  /** Those of them that other providers served. */
+  readonly elsewhere: readonly Response[];
   readonly model: string | null;
   readonly failed: readonly Response[];
 };
@@ -168,27 +165,43 @@ const smallScenario = defineScenario<SmallRecording>({
     const { key, isOwn } = await t.ledger.key();
     const fromMs = Date.now();
     const count = smallRequests(t.target, t.run.isQuick);
-    const sent = await sendSmall(t, key, count);
+    const before = await readBefore(t, { key, fromMs });
+    // Nothing is sent if the rows could not be distinguished from earlier ones.
+    const sent = before.problem === null ? await sendSmall(t, key, count) : [];
     const served = sent.filter(({ response }) => response.admitted);
-    const { reading } = await settle(t, {
-      key,
-      fromMs,
-      isComplete: (rows) => requestsIn(rows.filter(isSmall)) >= served.length,
-    });
+    const reading =
+      before.problem !== null
+        ? before
+        : await settle(t, {
+            key,
+            fromMs,
+            before: before.rows,
+            isComplete: (rows) => requestsIn(rows.filter(isSmall)) >= served.length,
+          });
     const sum = (kind: keyof Tokens) => served.reduce((total, { tokens }) => total + tokens[kind], 0);
     return {
       terms: termsOf(t, isOwn),
       reading: { ...reading, rows: reading.rows.filter(isSmall) },
       tokens: { ...NO_TOKENS, input: sum("input"), output: sum("output") },
       served: served.length,
+      elsewhere: served.filter(({ received }) => received === 0).map(({ response }) => response),
       model: modelOf(t, t.dialect, undefined),
       failed: sent.filter(({ response }) => !response.admitted).map(({ response }) => response),
     };
   },
-  assume({ reading, failed, served }, verdict) {
+  assume({ reading, failed, served, elsewhere }, verdict) {
     assumeRead(reading, verdict);
     const [first] = failed;
     if (served === 0 && first !== undefined) verdict.assumeGood(first, "a small request");
+    if (elsewhere.length === 0) return;
+    if (elsewhere.length === served)
+      assumeReached(
+        elsewhere.map((response) => ({ response, received: 0 })),
+        verdict,
+      );
+    verdict.inconclusive(
+      `${elsewhere.length} of ${served} requests were served by something other than the providers of \`upstream\``,
+    );
   },
 });
 
@@ -198,7 +211,7 @@ const isSmall = ({ input, requests }: { readonly input: number; readonly request
   input <= MAX_SMALL * requests;
 
 async function sendSmall(t: Session, key: Key, count: number) {
-  const sent: { readonly tokens: Tokens; readonly response: Response }[] = [];
+  const sent: { readonly tokens: Tokens; readonly response: Response; readonly received: number }[] = [];
   const model = modelOf(t, t.dialect, undefined);
   const request = requestOf({ what: "small", fate: "served", dialect: t.dialect, mode: "non-streaming" });
   let next = 0;
@@ -206,8 +219,8 @@ async function sendSmall(t: Session, key: Key, count: number) {
     while (next < count) {
       const tokens = { ...NO_TOKENS, input: 1 + (next++ % MAX_SMALL), output: 1 };
       const own = { ...request, key, ...(model === null ? {} : { model: { id: model } }) };
-      const { response } = await sendMarked(t, own, { "*": { usage: scriptedUsage(tokens), pieces: 1 } });
-      sent.push({ tokens, response });
+      const { response, upstream } = await sendMarked(t, own, { "*": { usage: scriptedUsage(tokens), pieces: 1 } });
+      sent.push({ tokens, response, received: upstream.requests.length });
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
@@ -231,7 +244,13 @@ const rounding = defineCheck({
     if (counted < served || !terms.isOwnKey)
       verdict.assume(counted === served, `the ledger has a row for each of the ${formatNumber(served)} requests`);
     const expected = served * price.perRequestMicroUsd + priceOf({ ...price, perRequestMicroUsd: 0 }, tokens);
+    if (expected === 0) return verdict.notApplicable("the model of these requests is free");
     const bound = Math.max(expected * 0.01, served * 0.5);
+    // Otherwise a ledger that charges nothing would pass.
+    if (bound >= expected / 2)
+      return verdict.inconclusive(
+        `${formatNumber(served)} requests cost only ${formatRounded(expected, 1)} micro-dollars, which half a micro-dollar per request may hide`,
+      );
     const total = costIn(reading.rows);
     verdict.must(
       "LEDGER-COST",

@@ -5,23 +5,25 @@ import type { Verdict } from "../../src/judging/index.ts";
 import type { Key, LedgerPrice, LedgerReading, LedgerRow } from "../../src/target/index.ts";
 import { sendMarked } from "../upstream/marked.ts";
 import { type Case, casesOf, type Fate, NO_TOKENS, requestOf, scriptedUsage, type Tokens } from "./cases.ts";
-import { type Matched, matchRows } from "./matching.ts";
-import { SETTLED_MS, settle } from "./settle.ts";
+import { type Matched, matchRows, requestsById } from "./matching.ts";
+import { readBefore, SETTLED_MS, type Settled, settle } from "./settle.ts";
 
 /** A request, and what is known of it besides its row. */
 export type Sent = {
   readonly what: string;
   readonly fate: Fate;
   readonly model: string | null;
+  /** It is sent only because its model has a price. */
+  readonly isForPrice: boolean;
   /** The id of its row, as the response showed it. */
   readonly id: string | null;
   readonly response: Response;
-  /** What the provider counted. */
+  /** What the provider counted and reported. */
   readonly tokens: Tokens;
   /** Replies that providers completed, and requests that they received. */
   readonly completed: number;
   readonly received: number;
-  /** When its row was first seen, ms after its response; `null`: never. */
+  /** When its row was first seen, ms after its response, or after the first reading if that was later; `null`: never. */
   readonly lagMs: number | null;
 };
 
@@ -34,12 +36,16 @@ export type Terms = {
   readonly merges: boolean;
   /** Whether nothing else is sent with the key. */
   readonly isOwnKey: boolean;
+  /** Whether rows name their key. */
+  readonly namesKeys: boolean;
+  /** Whether the address of the ledger requests the rows of one key alone. */
+  readonly isOfOneKey: boolean;
 };
 
 export type LedgerRecording = {
   readonly terms: Terms;
   readonly sent: readonly Sent[];
-  readonly reading: LedgerReading;
+  readonly reading: Settled;
 };
 
 /** Tokens of every kind, as fields of a row. */
@@ -52,6 +58,8 @@ export function termsOf(t: Session, isOwnKey: boolean): Terms {
     prices: ledger?.prices ?? {},
     merges: ledger?.fields.requests !== undefined,
     isOwnKey,
+    namesKeys: ledger?.fields.key !== undefined,
+    isOfOneKey: ledger?.from.kind === "http" && ledger.from.url.includes("{key}"),
   };
 }
 
@@ -69,23 +77,28 @@ export const ledgerScenario = defineScenario<LedgerRecording>({
     const { key, isOwn } = await t.ledger.key();
     const terms = termsOf(t, isOwn);
     const fromMs = Date.now();
-    // Different in every run: rows of an earlier one may be in the same time range.
+    const before = await readBefore(t, { key, fromMs });
+    // Nothing is sent if the rows could not be distinguished from earlier ones.
+    if (before.problem !== null) return { terms, reading: { ...before, isUnfinished: false }, sent: [] };
+    // Different in every run: the ledger may show rows of an earlier one late.
     const base = MIN_INPUT + (fromMs % INPUT_RANGE);
     const sent: Omit<Sent, "lagMs">[] = [];
     for (const [index, one] of casesOf(t.target).entries()) {
-      const tokens = { ...NO_TOKENS, ...one.usage, input: base + index * INPUT_STEP };
-      const { response, upstream } = await send(t, one, tokens, key);
+      const scripted = { ...NO_TOKENS, ...one.usage, input: base + index * INPUT_STEP };
+      const { response, upstream } = await send(t, one, scripted, key);
       sent.push({
         what: one.what,
         fate: one.fate,
         model: modelOf(t, one.dialect, one.model),
+        isForPrice: one.model !== undefined,
         id: idIn(response, t.target.ledger?.responseId ?? []),
         response,
-        tokens,
+        tokens: reportedTokens(scripted, upstream.requests.findLast(({ status }) => status === 200)?.path),
         completed: upstream.requests.filter(({ status, end }) => status === 200 && end === "complete").length,
         received: upstream.requests.length,
       });
     }
+    const settlesMs = Date.now();
     const seenMs = new Map<number, number>();
     const isComplete = (rows: readonly LedgerRow[]) => {
       const nowMs = Date.now();
@@ -96,10 +109,10 @@ export const ledgerScenario = defineScenario<LedgerRecording>({
         ? requestsIn(rows) >= sent.filter(isCharged).length
         : sent.every((one, index) => !isCharged(one) || seenMs.has(index));
     };
-    const { reading } = await settle(t, { key, fromMs, isComplete });
+    const reading = await settle(t, { key, fromMs, before: before.rows, isComplete });
     const lagOf = (one: Omit<Sent, "lagMs">, index: number) => {
       const atMs = seenMs.get(index);
-      return atMs === undefined ? null : Math.max(0, Math.round(atMs - one.response.arrivedAtMs));
+      return atMs === undefined ? null : Math.max(0, Math.round(atMs - Math.max(settlesMs, one.response.arrivedAtMs)));
     };
     return { terms, reading, sent: sent.map((one, index) => ({ ...one, lagMs: lagOf(one, index) })) };
   },
@@ -111,8 +124,42 @@ export const ledgerScenario = defineScenario<LedgerRecording>({
     const lost = sent.find(({ fate, response }) => fate === "served" && !response.admitted && !isUnsupported(response));
     if (lost !== undefined)
       verdict.markUndecided("inconclusive", `a request was not served (${lost.what}): ${lost.response.summary}`);
+    const admitted = sent.filter(({ response }) => response.admitted);
+    assumeReached(admitted, verdict);
+    // A model that is sent only for its price is judged by one check alone.
+    const elsewhere = admitted.find(({ received, isForPrice }) => received === 0 && !isForPrice);
+    if (elsewhere !== undefined)
+      verdict.markUndecided(
+        "inconclusive",
+        `a request was served by something other than the providers of \`upstream\` (${elsewhere.what}), so its tokens are unknown`,
+      );
   },
 });
+
+/** Continues only if a served request reached the providers: nothing is known of the tokens of others. */
+export function assumeReached(
+  admitted: readonly { readonly received: number; readonly response: Response }[],
+  verdict: Verdict,
+): void {
+  const [first] = admitted;
+  if (first === undefined || admitted.some(({ received }) => received > 0)) return;
+  verdict.missingFixture("no request reached the providers of `upstream`", [
+    "upstream:",
+    `  model: { ${first.response.requested.endpoint}: <a model that they serve> }`,
+  ]);
+}
+
+/**
+ * A provider reports only the kinds of its own dialect, whatever the caller's is.
+ *
+ * @param path of the request that the provider served; `undefined`: none was served.
+ */
+export function reportedTokens(scripted: Tokens, path: string | undefined): Tokens {
+  if (path === undefined) return scripted;
+  return /\/messages(?:\?|$)/.test(path)
+    ? { ...scripted, reasoning: 0 }
+    : { ...scripted, cacheWrite5m: 0, cacheWrite1h: 0 };
+}
 
 /** Streams of the messages dialect are not part of the interface. */
 function isUnsupported({ requested, status = 0 }: Response): boolean {
@@ -160,15 +207,17 @@ export function modelOf({ target }: Session, dialect: Dialect, model: string | u
 export function idIn(response: Response, places: readonly string[]): string | null {
   for (const place of places) {
     const found = place.startsWith("header:") ? response.header(place.slice(7)) : inBody(response, place);
-    if (typeof found === "string" && found !== "") return found;
+    if (isId(found)) return String(found);
   }
   return null;
 }
 
 function inBody(response: Response, pointer: string): unknown {
   if (!response.streamed) return atPointer(response.json, pointer);
-  return response.stream.events.map(({ json }) => atPointer(json, pointer)).find((id) => typeof id === "string");
+  return response.stream.events.map(({ json }) => atPointer(json, pointer)).find(isId);
 }
+
+const isId = (value: unknown): boolean => (typeof value === "string" && value !== "") || typeof value === "number";
 
 const identitiesOf = (sent: readonly Omit<Sent, "lagMs">[]) =>
   sent.map(({ id, tokens }) => ({ id, input: tokens.input }));
@@ -178,9 +227,30 @@ export function rowsOf({ sent, reading }: LedgerRecording): Matched {
   return matchRows(identitiesOf(sent), reading.rows);
 }
 
-/** The caller got a complete reply. */
-function isCharged({ fate, response }: Pick<Sent, "fate" | "response">): boolean {
-  return (fate === "served" || fate === "retried") && response.admitted;
+/** The caller got a complete reply, and it came from these providers. */
+function isCharged({ fate, response, received }: Pick<Sent, "fate" | "response" | "received">): boolean {
+  return (fate === "served" || fate === "retried") && response.admitted && received > 0;
+}
+
+/** Some request was served by something else, so sums of all requests cannot be compared. */
+export const isPartlyElsewhere = ({ sent }: LedgerRecording): boolean =>
+  sent.some(({ response, received }) => response.admitted && received === 0);
+
+/** How many requests without a row may have one that only an id identifies: their tokens are not known. */
+export function unplacedIn({ sent }: LedgerRecording, { rows }: Matched): number {
+  return sent.filter(
+    ({ fate, response, received }, index) =>
+      (fate === "uncertain" || (response.admitted && received === 0)) && (rows[index] ?? []).length === 0,
+  ).length;
+}
+
+/** Whether the rows of these requests can be found by ids alone. */
+export function isByIds({ sent, reading }: LedgerRecording, requests: readonly Sent[]): boolean {
+  const byId = requestsById(sent);
+  return (
+    requests.every(({ id }) => id !== null && byId.has(id)) &&
+    reading.rows.some(({ requestId }) => requestId !== null && byId.has(requestId))
+  );
 }
 
 /** Requests that must be charged. */

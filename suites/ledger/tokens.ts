@@ -2,7 +2,15 @@ import { type Check, defineCheck, type Response } from "../../src/checks/index.t
 import type { LedgerRow } from "../../src/target/index.ts";
 import { inputTokensIn, outputTokensIn, tokenCountsOf } from "../shared/judge/token-counts.ts";
 import type { Tokens } from "./cases.ts";
-import { assumeRows, chargedIn, type LedgerRecording, ledgerScenario, rowsOf, type Sent } from "./scenario.ts";
+import {
+  assumeRows,
+  chargedIn,
+  isPartlyElsewhere,
+  type LedgerRecording,
+  ledgerScenario,
+  rowsOf,
+  type Sent,
+} from "./scenario.ts";
 
 /** The row that states the tokens of a request: of several, the first with a charge. */
 function rowOf(rows: readonly LedgerRow[]): LedgerRow | undefined {
@@ -33,7 +41,8 @@ const tokens = defineCheck({
     const { terms, reading } = recording;
     if (terms.merges) {
       const expected = chargedIn(recording).map(({ one }) => one.tokens);
-      if (!terms.isOwnKey) return verdict.inconclusive("merged rows may contain other requests; set ledger.key");
+      if (!terms.isOwnKey || isPartlyElsewhere(recording))
+        return verdict.inconclusive("merged rows may contain requests whose tokens are not known; set ledger.key");
       for (const kind of terms.kinds)
         verdict.should("LEDGER-TOKENS", sumOf(reading.rows, kind), sumOf(expected, kind), {
           because: `sum of ${kind}`,
@@ -80,7 +89,7 @@ const usage = defineCheck({
       "at least one reply states its usage",
     );
     if (terms.merges) {
-      if (!terms.isOwnKey || statedBy.some(({ output }) => output === undefined))
+      if (!terms.isOwnKey || isPartlyElsewhere(recording) || statedBy.some(({ output }) => output === undefined))
         return verdict.inconclusive("merged rows can be compared only with the usage of all requests");
       for (const kind of ["input", "output"] as const)
         verdict.should("LEDGER-USAGE", sumOf(reading.rows, kind), sumOf(statedBy, kind), { because: `sum of ${kind}` });
