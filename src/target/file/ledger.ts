@@ -172,7 +172,7 @@ export const ledgerSchema = z
     times: optional(z.enum(TIME_FORMATS), "How {from} and {to} are written; sql is YYYY-MM-DD HH:MM:SS. Default iso."),
     fields: optional(
       fields,
-      "Location of each value in a row, as a JSON pointer, or a list of pointers; the first that exists is used.",
+      "Location of each value in a row, as a JSON pointer, or a list of pointers; the first that exists and is not null is used.",
     ),
     responseId: optional(
       z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]),

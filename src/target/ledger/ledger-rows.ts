@@ -1,4 +1,5 @@
 import { atPointer, formatNumber, isObject, type JsonValue } from "../../core/index.ts";
+import { parseJson } from "../../dialects/index.ts";
 import type { LedgerField, LedgerTarget, LedgerTotal } from "../file/ledger.ts";
 
 /** One row of a ledger. Tokens read from and written to a cache are part of the input, reasoning is part of the output. */
@@ -93,13 +94,10 @@ export function readTotals(document: JsonValue, { totals, costUnitMicroUsd }: Le
   );
 }
 
-/** The first value that exists; objects may be stored as JSON text. */
+/** The first value that exists and is not null, else null if one of them is; objects may be stored as JSON text. */
 function valueIn(row: unknown, places: readonly string[]): unknown {
-  for (const place of places) {
-    const value = throughText(row, place);
-    if (value !== undefined) return value;
-  }
-  return undefined;
+  const values = places.map((place) => throughText(row, place));
+  return values.find((value) => value !== undefined && value !== null) ?? values.find((value) => value === null);
 }
 
 function throughText(json: unknown, pointer: string): unknown {
@@ -108,12 +106,8 @@ function throughText(json: unknown, pointer: string): unknown {
   const [, name, rest] = /^\/([^/]*)(\/.*)$/.exec(pointer) ?? [];
   const text = name === undefined ? undefined : atPointer(json, `/${name}`);
   if (typeof text !== "string" || !text.startsWith("{")) return undefined;
-  try {
-    return atPointer(JSON.parse(text), rest ?? "");
-  } catch {
-    // A text that only looks like JSON has no members.
-    return undefined;
-  }
+  // A text that only looks like JSON has no members.
+  return atPointer(parseJson(text), rest ?? "");
 }
 
 function numberOf(value: unknown): number | undefined {

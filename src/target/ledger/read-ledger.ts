@@ -93,7 +93,8 @@ interface Page extends LedgerQuery {
 }
 
 async function request(ledger: LedgerTarget, page: Page): Promise<JsonValue> {
-  const text = ledger.from.kind === "http" ? await httpText(ledger, page) : await commandText(ledger, page);
+  const { from } = ledger;
+  const text = from.kind === "http" ? await httpText(from, ledger, page) : await commandText(from, page);
   try {
     return JSON.parse(text) as JsonValue;
   } catch {
@@ -103,9 +104,9 @@ async function request(ledger: LedgerTarget, page: Page): Promise<JsonValue> {
   }
 }
 
-async function httpText(ledger: LedgerTarget, page: Page): Promise<string> {
-  const { from } = ledger;
-  if (from.kind !== "http") return "";
+type From<Kind extends LedgerTarget["from"]["kind"]> = Extract<LedgerTarget["from"], { readonly kind: Kind }>;
+
+async function httpText(from: From<"http">, ledger: LedgerTarget, page: Page): Promise<string> {
   // Loaded on first use: commands that read no ledger should not wait for it.
   const { request: send } = await import("undici");
   const signal = AbortSignal.any([page.signal, AbortSignal.timeout(MAX_MS)]);
@@ -135,9 +136,7 @@ async function httpText(ledger: LedgerTarget, page: Page): Promise<string> {
   }
 }
 
-async function commandText(ledger: LedgerTarget, page: Page): Promise<string> {
-  const { from } = ledger;
-  if (from.kind !== "command") return "";
+async function commandText(from: From<"command">, page: Page): Promise<string> {
   const [start, end] = [page.fromMs, page.toMs].map((ms) => new Date(ms).toISOString());
   const { code, stdout, stderr, why } = await runCommand(from.command, {
     folder: from.folder,

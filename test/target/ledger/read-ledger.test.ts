@@ -126,6 +126,22 @@ describe("the formats of known gateways", () => {
 });
 
 describe("other descriptions", () => {
+  test("of several places, the first with a value counts; text that is not JSON has no members", async () => {
+    const rows = [
+      { ...ROW, a: null, b: { n: 3 }, r: "{broken" },
+      { ...ROW, a: null, b: '{"n":4}' },
+    ];
+    await using server = await serving(JSON.stringify(rows));
+    const reading = await read(
+      `{ url: "${server.origin}/x", fields: { time: /t, input: /i, output: /o, cost: [/r/c, /c], cachedInput: [/a, /b/n] } }`,
+    );
+    expect(reading.rows).toMatchObject([{ cachedInput: 3 }, { cachedInput: 4 }]);
+    const free = await read(
+      `{ url: "${server.origin}/x", fields: { time: /t, input: /i, output: /o, cost: [/a, /z] } }`,
+    );
+    expect(free.rows.map(({ costMicroUsd }) => costMicroUsd)).toEqual([null, null]);
+  });
+
   test("counts without the cache and without reasoning are completed, and totals are read", async () => {
     await using server = await serving(() => ({
       list: [{ t: FROM_MS / 1_000 + 1, i: 5, o: 7, c: "1500", cache: 3, r: 2, n: 4 }],
