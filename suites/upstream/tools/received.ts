@@ -1,21 +1,28 @@
 import { member } from "../../../src/core/index.ts";
 import { parseJson } from "../../../src/dialects/index.ts";
-import type { Verdict } from "../../../src/judging/index.ts";
+import { isAmbient, type Verdict } from "../../../src/judging/index.ts";
 import type { Passed } from "../marked.ts";
 
 /**
  * The body that reached the provider that served the request, or the last one. Without one the check does not apply if the
- * gateway refused the request, and is inconclusive otherwise.
+ * gateway refused the request with a 4xx that concerns the request itself, and is inconclusive otherwise.
  */
 export function receivedBody({ response, upstream }: Passed, verdict: Verdict): unknown {
   const served = upstream.requests.find(({ status }) => status === 200) ?? upstream.requests.at(-1);
   if (served === undefined) {
     if (response.admitted) verdict.inconclusive("the request was served by another provider");
+    if (isAmbient(response) || !isRefusal(response))
+      verdict.inconclusive(`the request reached no provider: ${response.summary}`);
     return verdict.notApplicable(`the gateway rejected the request: ${response.summary}`);
   }
   if (Buffer.byteLength(served.body) < served.bodyBytes)
     verdict.inconclusive(`the provider received ${served.bodyBytes} bytes, and recorded only ${served.body.length}`);
   return parseJson(served.body);
+}
+
+/** A 4xx that says something about the request: a 429 or 408 does not. */
+function isRefusal({ status = 0 }: Passed["response"]): boolean {
+  return status >= 400 && status < 500 && status !== 429 && status !== 408;
 }
 
 /** The body as it was sent. */
