@@ -67,6 +67,19 @@ test("a stored run is judged again from the rows in its record, without the ledg
     for (const trace of tracesOf(secret)) expect(texts.filter((text) => text.includes(trace))).toEqual([]);
 });
 
+test("rows of an earlier run with the same key are not held against the next one", { timeout: 120_000 }, async () => {
+  await using gateway = await withLedger();
+  const ids = ["ledger.once", "ledger.failures", "ledger.rounding"];
+  const args = ["conform", "--target", "target.yaml", ...ids.flatMap((id) => ["--only", id])];
+  for (const out of ["first", "second"]) {
+    await gateway.run([...args, "--out", out]);
+    const { checks } = gateway.record(out);
+    expect(checks.map(({ id, status, message }) => [id, status, message])).toEqual(
+      ids.map((id) => [id, "pass", expect.any(String)]),
+    );
+  }
+});
+
 test("doctor reads the ledger, and says what it cannot read", { timeout: 120_000 }, async () => {
   await using gateway = await withLedger();
   const doctor = ["doctor", "--target", "target.yaml"];
