@@ -234,6 +234,15 @@ describe("charges", () => {
   });
 });
 
+test("the plain model of the other dialect has a price of its own, and is no further model", () => {
+  const [chat, messages] = [sent("served"), sent("served", { model: "messages-model" })];
+  const prices = { [MODEL]: PRICE, "messages-model": { ...PRICE, output: 8 } };
+  const dear = row(messages, { costMicroUsd: priceOf(prices["messages-model"], messages.tokens) });
+  expect(judge("ledger.cost", recording([chat, messages], [row(chat), dear], { prices }))).toEqual(pass);
+  expect(judge("ledger.cost", recording([chat, messages], [row(chat), row(messages)], { prices }))[0]).toBe("fail");
+  expect(judge("ledger.models", recording([chat, messages], [row(chat), dear], { prices }))[0]).toBe("not-applicable");
+});
+
 describe("many small requests", () => {
   const small = (costMicroUsd: number, price: LedgerPrice) => {
     const [served, tokens] = [100, { ...NO_TOKENS, input: 500, output: 100 }];
