@@ -1,3 +1,4 @@
+export { oneLine } from "./clean-text.ts";
 export { controlOf } from "./evidence/control-request.ts";
 export { curlLine, keyVariables } from "./evidence/curl.ts";
 export { type Evidence, outcomeOf, readEvidence } from "./evidence/evidence.ts";

@@ -245,6 +245,51 @@ describe("the result of a profile", () => {
   });
 });
 
+describe("what is undecided does not disappear with chosen profiles", () => {
+  const machine = { kind: "machine-busy" as const, problems: ["lag"] };
+  const open = (...requirements: RequirementId[]) => broken({ requirements, met: undefined, undecided: "truncated" });
+
+  test.each<[string, CheckResult]>([
+    [
+      "a phase of a load that would have judged something else",
+      result("load.growth.over-rate-limit", "inconclusive", {
+        requirements: ["ERR-429-RATE"],
+        reason: machine,
+        findings: [open("ERR-429-RATE")],
+      }),
+    ],
+    ["a load that was not sent as planned", result("load.growth", "inconclusive", { requirements: [], findings: [] })],
+    [
+      "a check of another profile with an undecided comparison of what the chosen one requires",
+      result("robustness.stable", "inconclusive", { requirements: ["CHAT-3"], findings: [open("CHAT-3")] }),
+    ],
+    [
+      "a failure of what is not required, next to an undecided comparison of what is",
+      result("robustness.stable", "fail", {
+        requirements: ["CHAT-3", "ERR-HDR-1"],
+        findings: [broken({ requirements: ["ERR-HDR-1"] }), open("CHAT-3")],
+      }),
+    ],
+  ])("%s", (_, one) => {
+    const other = { id: "robustness.stable", check: "robustness.stable", suite: "robustness", dialect: "any" } as const;
+    const given = { ...context("chat"), instances: [...JUDGES, { ...other, requirements: [] }] };
+    const deciding = decidingResults([...runOf(["chat"]), one], given);
+    expect(deciding.find(({ id }) => id === one.id)?.status).toBe("inconclusive");
+    const verdict = decide(deciding, { targetName: "gw", qualifiers: [] });
+    expect([verdict.result, verdict.exitCode]).toEqual(["inconclusive", 4]);
+  });
+
+  test("what no chosen profile requires still decides nothing", () => {
+    const one = judgeOf("denials", "ERR-HDR-1");
+    const results = [
+      violating(one, "ERR-HDR-1"),
+      result(one, "inconclusive", { requirements: ["ERR-HDR-1"], findings: [open("ERR-HDR-1")] }),
+      result(one, "blocked", { requirements: ["ERR-HDR-1"] }),
+    ];
+    expect(decidingResults(results, context("chat"))).toEqual([]);
+  });
+});
+
 function round(status: CheckResult["status"]) {
   return { status, message: "" };
 }

@@ -1,6 +1,7 @@
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Claim, claimText } from "../../src/claims/index.ts";
+import { PROFILES, profileHash } from "../../src/requirements/index.ts";
 import { composeClaim } from "../../src/run/claims/index.ts";
 import { gauntlet } from "./gauntlet.ts";
 
@@ -42,4 +43,61 @@ export function claimOf(run: string, to: string, { name, version, startedAt, har
   const claim = composeClaim(to);
   writeFileSync(join(to, "claim.json"), claimText(claim));
   return claim;
+}
+
+/** A claim of which every profile is conformant, for a target that declares no optional part. */
+export function conformantClaim(overrides: Partial<Claim> = {}): Claim {
+  const sha256 = "a".repeat(64);
+  return {
+    schemaVersion: 1,
+    kind: "gauntlet-claim",
+    gateway: { name: "alpha", version: "1.0", startedWith: "run alpha", server: null },
+    harness: CLEAN,
+    requirementSet: { version: "1", sha256 },
+    run: {
+      id: "r1",
+      startedAt: "2026-11-10T12:00:00.000Z",
+      endedAt: "2026-11-10T12:01:00.000Z",
+      complete: true,
+      qualifiers: [],
+    },
+    contract: null,
+    reading: { reasonHeader: "X-Reason", actionHeader: "X-Action" },
+    declared: [],
+    waivers: [],
+    limitations: [],
+    profiles: PROFILES.map((profile) => ({
+      name: profile.name,
+      version: profile.version,
+      sha256: profileHash(profile),
+      claimed: true,
+      result: "conformant",
+      causes: 0,
+      requirements: profile.requirements.map(({ id, level, part }) =>
+        part === undefined
+          ? { id, level, result: "met", checks: ["suite.check"], met: 1 }
+          : { id, level, result: "not-applicable", checks: [], met: 0 },
+      ),
+    })),
+    exchanges: [],
+    record: { sha256, files: [] },
+    reproduce: "gauntlet conform",
+    ...overrides,
+  };
+}
+
+/** The same with other requirements of one profile. */
+export function withRequirements(
+  claim: Claim,
+  profile: string,
+  change: (requirement: Claim["profiles"][number]["requirements"][number]) => object,
+): Claim {
+  return {
+    ...claim,
+    profiles: claim.profiles.map((one) =>
+      one.name === profile
+        ? { ...one, requirements: one.requirements.map((requirement) => ({ ...requirement, ...change(requirement) })) }
+        : one,
+    ),
+  };
 }

@@ -1,5 +1,5 @@
 import { claimText } from "../../claims/index.ts";
-import { GauntletError, isObject } from "../../core/index.ts";
+import { escapedJson, GauntletError, isObject } from "../../core/index.ts";
 import { composeClaim } from "./compose-claim.ts";
 
 /** Maximum number of places that are listed. */
@@ -32,7 +32,7 @@ export function claimDifferences(text: string, dir: string): string[] {
 function* differing(claimed: unknown, computed: unknown, at: string): Generator<string> {
   if (isContainer(claimed) && isContainer(computed)) {
     for (const name of new Set([...Object.keys(claimed), ...Object.keys(computed)]))
-      yield* differing(valueIn(claimed, name), valueIn(computed, name), `${at}/${name}`);
+      yield* differing(valueIn(claimed, name), valueIn(computed, name), `${at}/${escapedJson(name).slice(1, -1)}`);
   } else if (claimed !== computed) yield `${at}: the claim has ${shown(claimed)}, the record gives ${shown(computed)}`;
 }
 
@@ -44,6 +44,6 @@ const valueIn = (container: object, name: string): unknown =>
 const MAX_SHOWN_CHARACTERS = 100;
 
 function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? "nothing";
+  const text = value === undefined ? "nothing" : escapedJson(value);
   return text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text;
 }
