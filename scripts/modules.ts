@@ -179,6 +179,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       "policy",
       "record",
       "reports",
+      "requirements",
       "run/journal",
       "run/judge",
       "run/record",

@@ -35,7 +35,8 @@ export function claimOf(run: string, to: string, { name, version, startedAt, har
   cpSync(run, to, { recursive: true });
   const path = join(to, "run.json");
   const record = JSON.parse(readFileSync(path, "utf8")) as Json;
-  const value = version === null ? {} : { gateway: { version, startedWith: `run ${name}:${version}` } };
+  const stated = version === null ? {} : { gateway: { version, startedWith: `run ${name}:${version}` } };
+  const value = { ...declaring((record["claimed"] as { declared: string[] }).declared), ...stated };
   const target = { ...(record["target"] as Json), name, source: "gauntlet.yaml" };
   const configuration = { ...(record["configuration"] as Json), value };
   const runId = to.replaceAll(/[^\w]+/g, "-").slice(-24);
@@ -99,5 +100,29 @@ export function withRequirements(
         ? { ...one, requirements: one.requirements.map((requirement) => ({ ...requirement, ...change(requirement) })) }
         : one,
     ),
+  };
+}
+
+/** A part of a target file that declares optional parts. */
+export function declaring(parts: readonly string[]): Json {
+  const has = (part: string) => parts.includes(part);
+  const model = (role: string) => {
+    const dialects = ["chat", "messages"].filter((dialect) => has(`models.${dialect}.${role}`));
+    return { [role]: Object.fromEntries(dialects.map((dialect) => [dialect, `${role}-model`])) };
+  };
+  return {
+    ...(has("dialects.both") ? {} : { dialects: ["chat"] }),
+    ...(has("ledger") ? { ledger: has("ledger.prices") ? { prices: { m: { inputPerMillion: 1 } } } : {} } : {}),
+    models: { ...model("images"), ...model("structured") },
+    ...(has("tiers") ? { tiers: { starter: { key: "env:K" } } } : {}),
+    ...(has("tokenLimits") ? { tokenLimits: { key: "env:K" } } : {}),
+    ...(parts.some((part) => part.startsWith("upstream."))
+      ? {
+          upstream: {
+            attempts: has("upstream.attempts") ? 2 : undefined,
+            failover: has("upstream.failover") ? ["a", "b"] : [],
+          },
+        }
+      : {}),
   };
 }
