@@ -1,13 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { describeProfiles } from "../../reports/text/index.ts";
-import {
-  decide,
-  decideByProfiles,
-  decidingResults,
-  judgeProfiles,
-  type ProfileContext,
-  raiseLevels,
-} from "../../src/policy/index.ts";
+import { decide, decideWithProfiles, judgeProfiles, type ProfileContext, raiseLevels } from "../../src/policy/index.ts";
+import { decidingResults } from "../../src/policy/profiles/decide-by-profiles.ts";
 import type { CheckResult } from "../../src/record/index.ts";
 import { PROFILES, type Profile, profileNamed, type RequirementId } from "../../src/requirements/index.ts";
 import { broken, met, result } from "../support/records.ts";
@@ -58,9 +52,7 @@ const violating = (id: string, requirement: RequirementId, overrides: Partial<Ch
 function verdictOf(results: readonly CheckResult[], ...chosen: string[]) {
   const given = context(...chosen);
   const raised = raiseLevels(results, given);
-  const profiles = judgeProfiles(raised, given);
-  const found = decide(decidingResults(raised, given), { targetName: "gw", qualifiers: [] });
-  const verdict = decideByProfiles(found, profiles);
+  const { verdict, profiles = [] } = decideWithProfiles(raised, given, { targetName: "gw", qualifiers: [] });
   return { verdict, profiles, line: describeProfiles(profiles.filter(({ result: one }) => one !== "not-claimed")) };
 }
 

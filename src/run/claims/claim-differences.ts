@@ -1,6 +1,5 @@
-import { claimText } from "../../claims/index.ts";
 import { escapedJson, GauntletError, isObject } from "../../core/index.ts";
-import { composeClaim } from "./compose-claim.ts";
+import { composeClaimText } from "./compose-claim.ts";
 
 /** Maximum number of places that are listed. */
 const MAX_DIFFERENCES = 5;
@@ -15,7 +14,7 @@ const MAX_DIFFERENCES = 5;
 export function claimDifferences(text: string, dir: string): string[] {
   let expected: string;
   try {
-    expected = claimText(composeClaim(dir));
+    expected = composeClaimText(dir);
   } catch (error) {
     // A damaged or changed record is a reason to reject the claim, not a mistake in using the command.
     if (!(error instanceof GauntletError)) throw error;

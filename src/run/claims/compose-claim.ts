@@ -12,7 +12,7 @@ import {
   readEvidence,
   rerunAllOf,
 } from "../../../reports/index.ts";
-import { CLAIM_VERSION, type Claim, type ClaimedExchange } from "../../claims/index.ts";
+import { CLAIM_VERSION, type Claim, type ClaimedExchange, claimText } from "../../claims/index.ts";
 import { isObject } from "../../core/index.ts";
 import {
   type CheckResult,
@@ -66,6 +66,9 @@ export function composeClaim(dir: string): Claim {
     reproduce: rerunAllOf(record),
   };
 }
+
+/** The same as a file. @throws UsageError as above. */
+export const composeClaimText = (dir: string): string => claimText(composeClaim(dir));
 
 function gatewayOf(record: RunRecord): Claim["gateway"] {
   const { target, harness, configuration } = record;

@@ -91,8 +91,8 @@ function differenceOf(
   if (declared !== undefined) return declared;
   for (const [index, result] of results.entries()) {
     const before = checks[index];
-    if (before !== undefined && signOf(before) !== signOf(result))
-      return `${result.id} is recorded as ${before.status}, and judged as ${result.status}`;
+    if (before === undefined || signOf(before) !== signOf(result))
+      return `${result.id} is recorded as ${before?.status ?? "missing"}, and judged as ${result.status}`;
   }
   for (const [index, profile] of profiles.entries()) {
     const before = stated[index];
