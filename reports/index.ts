@@ -1,3 +1,4 @@
+export { oneLine } from "./clean-text.ts";
 export { controlOf } from "./evidence/control-request.ts";
 export { curlLine, keyVariables } from "./evidence/curl.ts";
 export { type Evidence, outcomeOf, readEvidence } from "./evidence/evidence.ts";
@@ -9,9 +10,6 @@ export { ALL_FORMATS, DEFAULT_FORMATS, FORMATS, type Format } from "./formats.ts
 export { type Layout, renderHistoryPage, renderResultPage } from "./html/render-html.tsx";
 export { TOKENS } from "./html/style.ts";
 export { jsonDocument } from "./json-document.ts";
-export { BADGE_MARK } from "./matrix/badge.ts";
-export type { MatrixClaim } from "./matrix/matrix-source.ts";
-export { renderMatrix } from "./matrix/render-matrix.ts";
 export { COUNTS, LATENCIES, QUANTILES, type Sample } from "./openmetrics.ts";
 export { renderClientRun } from "./terminal/client.ts";
 export { renderComparison } from "./terminal/comparison.ts";

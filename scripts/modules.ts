@@ -179,6 +179,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
       "policy",
       "record",
       "reports",
+      "requirements",
       "run/journal",
       "run/judge",
       "run/record",
@@ -248,6 +249,8 @@ export const MODULES: Readonly<Record<string, Module>> = {
       "record",
       "reference-gateway",
       "reports",
+      // Apart from the other reports, because it loads the schemas of claims.
+      "reports/matrix",
       "requirements",
       "run/claims",
       "run/conformance",
@@ -334,7 +337,7 @@ export function moduleDiagram(): string {
     (ALL[from]?.imports ?? []).some((next) => next === to || reaches(next, to));
   const arrows = Object.entries(ALL).flatMap(([name, { imports }]) => {
     const direct = imports.filter(
-      (to) => to !== "core" && !imports.some((other) => other !== to && reaches(other, to)),
+      (to) => to !== "core" && to in ALL && !imports.some((other) => other !== to && reaches(other, to)),
     );
     return direct.map((to) => `  ${idOf(name)} --> ${idOf(to)}`);
   });

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { relative } from "node:path/posix";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path/posix";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
 import { DEPTHS, FOLDERS_NEXT_TO_SRC, folderOf, MODULES } from "../scripts/modules.ts";
@@ -94,4 +94,19 @@ test("files that configurations name exist: one that was moved would no longer b
     path.replace(/\/\*.*$/, ""),
   );
   expect(named.filter((path) => !existsSync(`${root}${path}`))).toEqual([]);
+});
+
+test("what every command loads of the reports does not load the schemas of claims", () => {
+  const loaded = new Set<string>();
+  const load = (path: string): void => {
+    if (loaded.has(path)) return;
+    loaded.add(path);
+    const text = readFileSync(`${root}${path}`, "utf8");
+    for (const [, from = ""] of text.matchAll(/^(?:import|export) (?!type )[^;]*? from "(\.[^"]+)";$/gm))
+      load(join(dirname(path), from));
+  };
+  load("reports/index.ts");
+  load("src/commands/report/run.ts");
+  expect(loaded).toContain("reports/html/page.tsx");
+  expect([...loaded].filter((path) => path.startsWith("src/claims/"))).toEqual([]);
 });

@@ -3,8 +3,6 @@ import type { VNode } from "preact";
 import { renderToString } from "preact-render-to-string";
 import type { HistoryReport } from "../../src/history/index.ts";
 import type { ReportSource } from "../evidence/source.ts";
-import { MatrixPage } from "../matrix/matrix-page.tsx";
-import type { MatrixSource } from "../matrix/matrix-source.ts";
 import type { Head } from "./document.tsx";
 import { HistoryPage } from "./history-page.tsx";
 import { Page } from "./page.tsx";
@@ -43,10 +41,10 @@ export function renderResultPage(source: ResultPageSource): string {
   return written(<ResultPage source={source} head={inOneFile()} />);
 }
 
-/** Gateways and the profiles that they meet, as one file without a script. */
-export function renderMatrixPage(source: MatrixSource): string {
+/** A page as one file without a script. */
+export function withoutScript(pageOf: (head: Head) => VNode): string {
   const policy = `default-src 'none'; style-src '${hash(STYLE)}'; ${REST}`;
-  return written(<MatrixPage source={source} head={{ policy, style: STYLE, script: null }} />);
+  return written(pageOf({ policy, style: STYLE, script: null }));
 }
 
 function inOneFile(): Head {

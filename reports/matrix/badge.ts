@@ -1,7 +1,7 @@
 import type { ProfileResult } from "../../src/record/index.ts";
 import { oneLine } from "../clean-text.ts";
 import { PROFILE_MARKS, type Tone } from "../status-style.ts";
-import { dayOf, isKnown, type MatrixClaim, versionText } from "./matrix-source.ts";
+import { dayOf, isKnown, isUnverified, type MatrixClaim, UNVERIFIED, versionText } from "./matrix-source.ts";
 
 /** Marks the files that a later matrix may replace or delete. */
 export const BADGE_MARK = "<!-- gauntlet badge -->";
@@ -20,10 +20,12 @@ const CHARACTER_PX = 6.6;
 const PADDING_PX = 8;
 
 /** A profile of a claim as a picture: profile, result, requirement set and date. */
-export function renderBadge({ claim }: MatrixClaim, profile: ProfileResult): string {
+export function renderBadge(shown: MatrixClaim, profile: ProfileResult): string {
+  const { claim } = shown;
   const { sign, word, tone } = PROFILE_MARKS[profile.result];
   const left = `${oneLine(profile.name, 30)} v${profile.version}${isKnown(profile) ? "" : " (unknown)"}`;
-  const right = `${sign} ${word} · set ${oneLine(claim.requirementSet.version, 20)} · ${dayOf(claim)}`;
+  const unverified = isUnverified(shown, profile) ? ` (${UNVERIFIED})` : "";
+  const right = `${sign} ${word}${unverified} · set ${oneLine(claim.requirementSet.version, 20)} · ${dayOf(claim)}`;
   const [leftPx, rightPx] = [left, right].map((text) => Math.ceil([...text].length * CHARACTER_PX));
   const [first, second] = [(leftPx ?? 0) + 2 * PADDING_PX, (rightPx ?? 0) + 2 * PADDING_PX];
   const title = `${oneLine(claim.gateway.name, 60)} ${oneLine(versionText(claim), 60)}: ${left}: ${right}`;

@@ -6,6 +6,7 @@ import { Anchors } from "../html/anchors.ts";
 import { Document, type Head, Masthead } from "../html/document.tsx";
 import { plural } from "../html/format.ts";
 import { type Cell, DataTable, ResultMark, Section } from "../html/parts.tsx";
+import { withoutScript } from "../html/render-html.tsx";
 import { PROFILE_MARKS } from "../status-style.ts";
 import { ChangesSection, changeId } from "./changes-section.tsx";
 import { claimId, EvidenceSection, evidenceId, hasEvidence } from "./evidence-section.tsx";
@@ -21,8 +22,13 @@ import {
 } from "./matrix-source.ts";
 import { RequirementsSection } from "./requirements-section.tsx";
 
+/** Gateways and the profiles that they meet, as one file without a script. */
+export function renderMatrixPage(source: MatrixSource): string {
+  return withoutScript((head) => <MatrixPage source={source} head={head} />);
+}
+
 /** Gateways and the profiles that they meet, then requirements, evidence and changes. */
-export function MatrixPage({ source, head }: { readonly source: MatrixSource; readonly head: Head }) {
+function MatrixPage({ source, head }: { readonly source: MatrixSource; readonly head: Head }) {
   const anchors = new Anchors();
   const gateways = byGateway(source.claims);
   const claims = gateways.flatMap((gateway) => [...gateway.claims]);

@@ -31,7 +31,19 @@ export const profileOf = ({ claim }: MatrixClaim, name: string): ProfileResult |
   claim.profiles.find((profile) => profile.name === name);
 
 /** Why a cell is not conformant, or how far it can be relied on, in a few words; absent if there is nothing to say. */
-export function reasonOf({ claim }: MatrixClaim, profile: ProfileResult | undefined): string | undefined {
+export function reasonOf(shown: MatrixClaim, profile: ProfileResult | undefined): string | undefined {
+  const reason = resultReason(shown, profile);
+  if (profile === undefined || !isUnverified(shown, profile)) return reason;
+  return reason === undefined ? UNVERIFIED : `${UNVERIFIED}; ${reason}`;
+}
+
+export const UNVERIFIED = "not verified";
+
+/** Whether a result is only what the publisher of the claim states. */
+export const isUnverified = ({ record }: MatrixClaim, { result }: ProfileResult): boolean =>
+  record === undefined && result !== "not-claimed";
+
+function resultReason({ claim }: MatrixClaim, profile: ProfileResult | undefined): string | undefined {
   if (profile === undefined) return "the claim does not have this profile";
   const { result, version, requirements } = profile;
   if (result === "conformant")

@@ -1,8 +1,8 @@
 import { byGateway, changesOf } from "../../src/claims/index.ts";
-import { renderMatrixPage } from "../html/render-html.tsx";
 import { renderBadge } from "./badge.ts";
 import { fileNames } from "./file-names.ts";
 import { renderMatrixMarkdown } from "./matrix-markdown.ts";
+import { renderMatrixPage } from "./matrix-page.tsx";
 import { type MatrixSource, profilesIn } from "./matrix-source.ts";
 
 /**

@@ -1,3 +1,4 @@
+import { formatCount } from "../../src/core/index.ts";
 import type { RunRecord } from "../../src/record/index.ts";
 
 /** What a history found. */
@@ -31,26 +32,24 @@ export function describeHistory(facts: HistoryFacts): string {
   if (isCollecting(facts)) return `the longest series has ${longest} of the ${needed} runs that a trend needs`;
   const [first] = regressed;
   const worse =
-    first === undefined ? [] : [`${count(regressed.length, "metric")} got worse and did not recover: ${first}`];
+    first === undefined ? [] : [`${formatCount(regressed.length, "metric")} got worse and did not recover: ${first}`];
   const failed = [
     ...worse.map((text) => (regressed.length > 1 ? `${text}, …` : text)),
     ...(vanished === 0
       ? []
-      : [`${count(vanished, "check")} that earlier runs decided ${vanished === 1 ? "has" : "have"} no result`]),
+      : [`${formatCount(vanished, "check")} that earlier runs decided ${vanished === 1 ? "has" : "have"} no result`]),
   ];
   const open = [
     ...(lost === 0
       ? []
-      : [`${count(lost, "check")} that earlier runs decided ${lost === 1 ? "is" : "are"} no longer decided`]),
-    ...(notImported === 0 ? [] : [`${count(notImported, "run")} could not be imported`]),
+      : [`${formatCount(lost, "check")} that earlier runs decided ${lost === 1 ? "is" : "are"} no longer decided`]),
+    ...(notImported === 0 ? [] : [`${formatCount(notImported, "run")} could not be imported`]),
     ...(metrics === 0 ? ["no run has a metric"] : []),
-    ...(metrics > 0 && undecided > 0 ? [`${undecided} of ${count(metrics, "metric")} could not be decided`] : []),
+    ...(metrics > 0 && undecided > 0 ? [`${undecided} of ${formatCount(metrics, "metric")} could not be decided`] : []),
   ];
   if (verdict === "pass")
     return undecided === 0
       ? "no metric got worse"
-      : `no metric got worse; ${undecided} of ${count(metrics, "metric")} could not be decided`;
+      : `no metric got worse; ${undecided} of ${formatCount(metrics, "metric")} could not be decided`;
   return (verdict === "fail" ? failed : open).join("; ");
 }
-
-const count = (number: number, what: string): string => `${number} ${what}${number === 1 ? "" : "s"}`;

@@ -118,15 +118,15 @@ const ofProfile = (before: ProfileResult | undefined, after: ProfileResult | und
 
 type Result = ProfileResult["result"] | RequirementResult["result"];
 
-/** Only a known violation or a known success has a direction: what was not decided may be either. */
+/** Only what ends at a known violation or a known success has a direction: what was not decided may be either. */
 function directionOf(
   from: Result | undefined,
   to: Result | undefined,
   { best, worst }: { readonly best: Result; readonly worst: Result },
 ): Direction {
   if (from === undefined || to === undefined) return "other";
-  if (to === worst || from === best) return "worse";
-  return to === best || from === worst ? "better" : "other";
+  if (to === worst) return "worse";
+  return to === best ? "better" : "other";
 }
 
 /** Parts of two claims that can explain another result although the gateway behaves the same. */

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { escapedJson } from "../core/index.ts";
 import { profileResultSchema, runRecordSchema, waiverSchema } from "../record/index.ts";
 
 /** Version of the claim. A reader of version n reads every claim up to n. */
@@ -74,4 +75,4 @@ export function claimJsonSchema(): Record<string, unknown> {
 }
 
 /** A claim as a file: always the same bytes for the same claim. */
-export const claimText = (claim: Claim): string => `${JSON.stringify(claim, null, 1)}\n`;
+export const claimText = (claim: Claim): string => `${escapedJson(claim, 1)}\n`;

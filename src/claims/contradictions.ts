@@ -1,5 +1,6 @@
+import { escapedJson } from "../core/index.ts";
 import type { ProfileResult, RequirementResult } from "../record/index.ts";
-import { profileHash, profileNamed } from "../requirements/index.ts";
+import { type Profile as KnownProfile, profileHash, profileNamed } from "../requirements/index.ts";
 import type { Claim } from "./claim.ts";
 
 type Profile = ProfileResult;
@@ -14,10 +15,10 @@ export function contradictionsOf(claim: Claim): string[] {
   return [
     ...missingLimitations(claim),
     ...duplicatesIn(claim.profiles, ({ name }) => name).map(
-      ([index, name]) => `/profiles/${index}/name: ${JSON.stringify(name)} occurs twice`,
+      ([index, name]) => `/profiles/${index}/name: ${escapedJson(name)} occurs twice`,
     ),
     ...claim.profiles.flatMap((profile, index) =>
-      [...ofProfile(profile, claim.limitations), ...ofKnownProfile(profile)].map(
+      [...ofProfile(profile, claim.limitations), ...withoutEvidence(profile), ...ofKnownProfile(profile, claim)].map(
         ([at, text]) => `/profiles/${index}${at}: ${text}`,
       ),
     ),
@@ -45,10 +46,13 @@ function ofProfile({ result, requirements }: Profile, limitations: readonly stri
   const musts = requirements.flatMap((one, index) => (one.level === "MUST" ? [{ ...one, index }] : []));
   const broken = musts.find((one) => one.result === "broken");
   const repeated = duplicatesIn(requirements, ({ id }) => id).map(
-    ([index, id]): Problem => [`/requirements/${index}/id`, `${JSON.stringify(id)} occurs twice`],
+    ([index, id]): Problem => [`/requirements/${index}/id`, `${escapedJson(id)} occurs twice`],
   );
   if (broken !== undefined && result !== "not-conformant")
-    return [...repeated, ["/result", `is ${result}, although /requirements/${broken.index} (${broken.id}) is broken`]];
+    return [
+      ...repeated,
+      ["/result", `is ${result}, although /requirements/${broken.index} (${escapedJson(broken.id)}) is broken`],
+    ];
   if (broken === undefined && result === "not-conformant")
     return [...repeated, ["/result", "is not-conformant, although no MUST is broken"]];
   if (result !== "conformant") return repeated;
@@ -56,7 +60,7 @@ function ofProfile({ result, requirements }: Profile, limitations: readonly stri
   if (open !== undefined)
     return [
       ...repeated,
-      ["/result", `is conformant, although /requirements/${open.index} (${open.id}) is ${open.result}`],
+      ["/result", `is conformant, although /requirements/${open.index} (${escapedJson(open.id)}) is ${open.result}`],
     ];
   if (!musts.some((one) => isMetWithEvidence(one)))
     return [...repeated, ["/result", "is conformant, although no MUST was met by a check"]];
@@ -68,8 +72,20 @@ function ofProfile({ result, requirements }: Profile, limitations: readonly stri
 const isMetWithEvidence = ({ result, met, checks }: RequirementResult): boolean =>
   result === "met" && met > 0 && checks.length > 0;
 
+/** What a claim calls met although no check compared it. */
+function withoutEvidence({ requirements }: Profile): Problem[] {
+  return requirements.flatMap((one, index): Problem[] =>
+    one.result !== "met" || isMetWithEvidence(one)
+      ? []
+      : [[`/requirements/${index}/result`, `is met, although no check compared ${escapedJson(one.id)}`]],
+  );
+}
+
 /** A frozen profile has exactly its requirements: without this, a claim could omit those that are broken. */
-function ofKnownProfile({ name, version, sha256, requirements }: Profile): Problem[] {
+function ofKnownProfile(
+  { name, version, sha256, requirements }: Profile,
+  { declared }: Pick<Claim, "declared">,
+): Problem[] {
   const known = profileNamed(name);
   if (known === undefined || known.version !== version) return [];
   if (profileHash(known) !== sha256)
@@ -77,14 +93,30 @@ function ofKnownProfile({ name, version, sha256, requirements }: Profile): Probl
   const stated = new Map(requirements.map(({ id, level }) => [id, level]));
   const wrong = known.requirements.find(({ id, level }) => stated.get(id) !== level);
   if (wrong !== undefined) return [["/requirements", `must have ${wrong.id} (${wrong.level})`]];
-  return requirements.length === known.requirements.length
-    ? []
-    : [
-        [
-          "/requirements",
-          `has ${requirements.length} entries, version ${version} of ${name} has ${known.requirements.length}`,
-        ],
-      ];
+  if (requirements.length !== known.requirements.length)
+    return [
+      [
+        "/requirements",
+        `has ${requirements.length} entries, version ${version} of ${name} has ${known.requirements.length}`,
+      ],
+    ];
+  return notApplicable(requirements, known, declared);
+}
+
+/** Only a requirement of an optional part does not apply, and only if the target does not declare that part. */
+function notApplicable(
+  requirements: readonly RequirementResult[],
+  known: KnownProfile,
+  declared: readonly string[],
+): Problem[] {
+  const partOf = new Map(known.requirements.map(({ id, part }) => [id, part]));
+  return requirements.flatMap(({ id, result }, index): Problem[] => {
+    if (result !== "not-applicable") return [];
+    const part = partOf.get(id as KnownProfile["requirements"][number]["id"]);
+    if (part !== undefined && !declared.includes(part)) return [];
+    const why = part === undefined ? `every target must meet ${id}` : `/declared has ${part}`;
+    return [[`/requirements/${index}/result`, `is not-applicable, although ${why}`]];
+  });
 }
 
 /** Later items whose key an earlier one has, by index. */

@@ -30,7 +30,7 @@ import {
   verifyClaimCommand,
   waiversCommand,
 } from "../commands/index.ts";
-import { EXIT, GauntletError, terminalText, UsageError, VERSION } from "../core/index.ts";
+import { EXIT, GauntletError, plainText, UsageError, VERSION } from "../core/index.ts";
 import type { ExitCodeHolder } from "../terminal/index.ts";
 import { fitted, wantsJson, writeError } from "../terminal/index.ts";
 import { checkOptions } from "./check-options.ts";
@@ -203,8 +203,8 @@ type Usual = (take: (error: Error | null, found: string[] | undefined) => void) 
 function report(error: unknown, args: readonly string[]): number {
   const isOwn = error instanceof GauntletError;
   const text = isOwn ? error.message : describeCrash(error, process.env);
-  const hint = isOwn && error.hint !== undefined ? `  ${terminalText(error.hint)}\n` : "";
-  process.stderr.write(fitted(`gauntlet: ${terminalText(text)}\n${hint}`, process.stderr));
+  const hint = isOwn && error.hint !== undefined ? `  ${plainText(error.hint)}\n` : "";
+  process.stderr.write(fitted(`gauntlet: ${plainText(text)}\n${hint}`, process.stderr));
   if (wantsJson(args)) writeError(error, text);
   return isOwn ? error.exit : EXIT.internal;
 }

@@ -33,6 +33,6 @@ export { countToDecide, type Interval, wilson } from "./statistics/wilson.ts";
 export { excerptOf } from "./text/excerpt.ts";
 export { formatCount, formatNumber, formatRounded } from "./text/format-number.ts";
 export { maskLikely } from "./text/mask-likely.ts";
-export { escapedJson, terminalText } from "./text/plain-output.ts";
+export { escapedJson, plainText, terminalText } from "./text/plain-output.ts";
 export { didYouMean, didYouMeanPath, nearestOf } from "./text/suggestion.ts";
 export { trim } from "./text/trim.ts";

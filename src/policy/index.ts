@@ -17,7 +17,7 @@ export { figureOf } from "./figure.ts";
 export { crossedThreshold, judgeThreshold } from "./judge-threshold.ts";
 export { isPerformance } from "./metrics.ts";
 export { gatesOf, policyJsonSchema, policySchema } from "./policy-file.ts";
-export { decideByProfiles, decidingResults } from "./profiles/decide-by-profiles.ts";
+export { decideWithProfiles } from "./profiles/decide-with-profiles.ts";
 export { judgeProfiles } from "./profiles/judge-profiles.ts";
 export type { ProfileContext } from "./profiles/profile-scope.ts";
 export { raiseLevels } from "./profiles/raise-levels.ts";

@@ -4,8 +4,13 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { coverageOf } from "../../src/checks/index.ts";
 import { type Claim, claimText } from "../../src/claims/index.ts";
+import { judgeProfiles } from "../../src/policy/index.ts";
+import type { RunRecord } from "../../src/record/index.ts";
 import { composeClaim } from "../../src/run/claims/index.ts";
+import { CHECKS } from "../../suites/index.ts";
+import { declaring } from "../support/claims.ts";
 import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
 
 type Json = Record<string, unknown>;
@@ -74,6 +79,13 @@ test("a claim states the gateway, the harness, the results and where they come f
   expect(broken.every(({ exchange }) => exchange === undefined || shown.has(exchange))).toBe(true);
 });
 
+test("the exchanges of a claim do not depend on the causes that run.json lists", () => {
+  const without = composeClaim(withRecord(copyOf("without causes"), (record) => ({ ...record, causes: [] })));
+  expect(claim.exchanges.length).toBeGreaterThan(0);
+  expect(without.exchanges).toEqual(claim.exchanges);
+  expect(without.profiles).toEqual(claim.profiles);
+});
+
 test("a claim matches its published schema, which has an address", () => {
   const schema = JSON.parse(readFileSync("schemas/claim.schema.json", "utf8"));
   expect(schema.$id).toMatch(/schemas\/claim\.schema\.json$/);
@@ -131,6 +143,24 @@ function whitewashed(record: Json): Json {
     ),
   };
 }
+
+/** A run.json that lacks the checks that failed, with the profiles that follow from the others. */
+function withoutFailures(record: Json): Json {
+  const { checks, claimed } = record as unknown as RunRecord;
+  const kept = checks.filter(({ status }) => status !== "fail" && status !== "warn");
+  const context = { profiles: [], declared: [], ...claimed, instances: coverageOf(CHECKS) };
+  return { ...record, checks: kept, profiles: judgeProfiles(kept, context) };
+}
+
+/** A record as of a gateway with this target file, which declares what the record states. */
+const withTargetFile = (record: Json, written: Json): Json => ({
+  ...record,
+  target: { ...(record["target"] as Json), source: "gauntlet.yaml" },
+  configuration: {
+    ...(record["configuration"] as Json),
+    value: { ...declaring((record["claimed"] as { declared: string[] }).declared), ...written },
+  },
+});
 
 describe("a claim is rejected", () => {
   test.each<[string, (dir: string) => string, RegExp]>([
@@ -247,6 +277,25 @@ describe("a claim is rejected", () => {
       /profile streaming is recorded as not-conformant, and judged as partial/,
     ],
     [
+      "after failed checks were removed from the record, and its profiles changed to match",
+      (dir) => {
+        withRecord(dir, withoutFailures);
+        return claimText(claim);
+      },
+      /stream\S+ was recorded, and has no result/,
+    ],
+    [
+      "after the record states that the target declares less",
+      (dir) => {
+        withRecord(dir, (record) => {
+          const { profiles } = record["claimed"] as { profiles: string[] };
+          return { ...withTargetFile(record, {}), claimed: { profiles, declared: [] } };
+        });
+        return claimText(claim);
+      },
+      /it states that the target declares nothing, and its target file declares dialects\.both, /,
+    ],
+    [
       "with the record of another run",
       (dir) => {
         withRecord(dir, (record) => ({ ...record, runId: "f".repeat(16) }));
@@ -276,7 +325,7 @@ describe("a claim says what keeps it from being conformant", () => {
     ["a run that ended early", (record) => ({ ...record, complete: false }), /ended early/],
     [
       "a gateway without a version",
-      (record) => ({ ...record, target: { ...(record["target"] as Json), source: "gauntlet.yaml" } }),
+      (record) => withTargetFile(record, {}),
       /does not state the version of the gateway/,
     ],
   ])("%s", (name, change, why) => {
@@ -289,11 +338,7 @@ describe("a claim says what keeps it from being conformant", () => {
 
   test("a version and a start command that the target file states", () => {
     const gateway = { version: "1.2.3", startedWith: "docker run gw:1.2.3" };
-    const copy = withRecord(copyOf("stated version"), (record) => ({
-      ...record,
-      target: { ...(record["target"] as Json), source: "gauntlet.yaml" },
-      configuration: { ...(record["configuration"] as Json), value: { gateway } },
-    }));
+    const copy = withRecord(copyOf("stated version"), (record) => withTargetFile(record, { gateway }));
     expect(composeClaim(copy)).toMatchObject({ gateway, limitations: [] });
   });
 

@@ -61,10 +61,10 @@ test("the page shows every gateway and version with its profiles, as sign and wo
   const column = (name: string) => head.findIndex((text) => text.startsWith(name));
   const cells = (name: string) => rows.map((row) => [row[0], row[column(name)]]);
   expect(cells("streaming")).toEqual([
-    ["alpha1.10.0, 2026-11-10what changed", "✓conformant"],
-    ["alpha1.9.0, 2026-11-11", expect.stringMatching(/^✗not conformant\d causes?$/)],
-    ["beta2, 2026-11-12", expect.stringMatching(/^✗not conformant\d causes?$/)],
-    ["dirty3, 2026-11-13", "◐partialthe harness was built with uncommitted changes"],
+    ["alpha1.10.0, 2026-11-10what changed", "✓conformantnot verified"],
+    ["alpha1.9.0, 2026-11-11", expect.stringMatching(/^✗not conformantnot verified; \d causes?$/)],
+    ["beta2, 2026-11-12", expect.stringMatching(/^✗not conformantnot verified; \d causes?$/)],
+    ["dirty3, 2026-11-13", "◐partialnot verified; the harness was built with uncommitted changes"],
   ]);
   expect(cells("money")[0]?.[1]).toMatch(/^–not claimednot chosen; \d+ of \d+ MUST open$/);
   expect(read("page", "index.html")).not.toMatch(/<script|score of|\d %/);
@@ -117,6 +117,55 @@ test("with the records, claims are verified, and the findings and complete excha
   expect(some.stdout).toMatch(/^beta, 2 \[verified\]: [\s\S]*^dirty, 3 \[no record given\]: /m);
 });
 
+test("a result that was not verified is marked in every cell, on badges and in the table; a verified one is not", async () => {
+  const files = [claimFile("beta"), claimFile("alpha-1.10")];
+  await matrix(...files, "--records", at("runs", "beta"), "--out", at("marked"));
+  const cells = overviewOf(read("marked", "index.html"));
+  expect(cells[1]?.[1]).toBe("✓conformantnot verified");
+  expect(cells[2]?.[1]).toBe("✓conformant");
+  expect(read("marked", "badge-alpha-chat.svg")).toContain("✓ conformant (not verified) · set ");
+  expect(read("marked", "badge-beta-chat.svg")).toContain("✓ conformant · set ");
+  const [, , ofAlpha, ofBeta] = read("marked", "matrix.md").split("\n");
+  expect([ofAlpha, ofBeta]).toEqual([
+    expect.stringContaining("| ✓ conformant: not verified |"),
+    expect.not.stringContaining("not verified"),
+  ]);
+});
+
+test("records of none of the claims verify nothing, which the last line and the exit code say", async () => {
+  const { code, stdout } = await matrix(claimFile("alpha-1.10"), "--records", at("runs", "beta"), "--out", at("none"));
+  expect(code).toBe(4);
+  expect(stdout.trimEnd().split("\n").at(-1)).toBe(
+    `exit code 4 (inconclusive): no claim was verified, because ${at("runs", "beta")} has the record of none of them`,
+  );
+  expect(existsSync(at("none", "index.html"))).toBe(true);
+});
+
+test("a run that cannot be read does not keep the claims of the others from being verified", async () => {
+  mkdirSync(at("some", "a-damaged"), { recursive: true });
+  writeFileSync(at("some", "a-damaged", "run.json"), "{");
+  cpSync(at("runs", "beta"), at("some", "beta"), { recursive: true });
+  const files = [claimFile("beta"), claimFile("alpha-1.10")];
+  const { code, stdout } = await matrix(...files, "--records", at("some"), "--out", at("some-out"));
+  expect([code, stdout]).toEqual([0, expect.stringContaining("beta, 2 [verified]: ")]);
+  expect(stdout).toContain("alpha, 1.10.0 [no record given]: ");
+});
+
+test("text of a claim does not control the terminal", async () => {
+  const hidden = "\u001b[2K\u001b[1GVERIFIED\u009b2K\nVERIFIED";
+  const limited = { ...alpha, limitations: [hidden], gateway: { ...alpha.gateway, name: hidden } };
+  const profiles = alpha.profiles.map((one) => (one.result === "conformant" ? { ...one, result: "partial" } : one));
+  writeFileSync(at("escapes.json"), claimText({ ...limited, profiles } as Claim));
+  const shown = await matrix(at("escapes.json"), "--out", at("escapes"));
+  expect(shown.code).toBe(0);
+  const verified = await gauntlet(["verify-claim", at("escapes.json"), "--record", at("runs", "alpha-1.10")]);
+  expect([verified.code, verified.stdout]).toEqual([1, expect.stringMatching(/^REJECTED: [\s\S]*limitation: ␛\[2K/)]);
+  for (const text of [shown.stdout, verified.stdout]) {
+    expect(text).not.toMatch(/[^\n\P{Cc}]/u);
+    expect(text).not.toMatch(/^VERIFIED/m);
+  }
+});
+
 test("the feed has what changed between two versions, and matches its published schema", async () => {
   await matrix(...FILES, "--out", at("feed"));
   const feed = JSON.parse(read("feed", "changes.json"));
@@ -149,7 +198,7 @@ test("the feed has what changed between two versions, and matches its published 
 });
 
 test("badges and the table for a README are of the newest version, and a limited claim is never conformant", async () => {
-  await matrix(...FILES, "--out", at("badges"));
+  await matrix(...FILES, "--records", at("runs"), "--out", at("badges"));
   const badge = (name: string) => read("badges", `badge-${name}.svg`);
   expect(badge("alpha-streaming")).toContain("✓ conformant · set ");
   expect(badge("alpha-streaming")).toContain("· 2026-11-10<");
@@ -180,8 +229,8 @@ test("a version of a profile that this program does not know is marked wherever 
   writeFileSync(at("later.json"), claimText({ ...rest, profiles: later }));
   await matrix(at("later.json"), "--out", at("later"));
   const note = "version 99 is unknown here: its list of requirements was not checked";
-  expect(overviewOf(read("later", "index.html"))[1]?.[1]).toBe(`✓conformant${note}`);
-  expect(read("later", "matrix.md")).toContain(`✓ conformant: ${note}`);
+  expect(overviewOf(read("later", "index.html"))[1]?.[1]).toBe(`✓conformantnot verified; ${note}`);
+  expect(read("later", "matrix.md")).toContain(`✓ conformant: not verified; ${note}`);
   expect(read("later", "badge-alpha-chat.svg")).toContain(">chat v99 (unknown)<");
 });
 

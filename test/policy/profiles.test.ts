@@ -1,13 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { describeProfiles } from "../../reports/text/index.ts";
-import {
-  decide,
-  decideByProfiles,
-  decidingResults,
-  judgeProfiles,
-  type ProfileContext,
-  raiseLevels,
-} from "../../src/policy/index.ts";
+import { decide, decideWithProfiles, judgeProfiles, type ProfileContext, raiseLevels } from "../../src/policy/index.ts";
+import { decidingResults } from "../../src/policy/profiles/decide-by-profiles.ts";
 import type { CheckResult } from "../../src/record/index.ts";
 import { PROFILES, type Profile, profileNamed, type RequirementId } from "../../src/requirements/index.ts";
 import { broken, met, result } from "../support/records.ts";
@@ -58,9 +52,7 @@ const violating = (id: string, requirement: RequirementId, overrides: Partial<Ch
 function verdictOf(results: readonly CheckResult[], ...chosen: string[]) {
   const given = context(...chosen);
   const raised = raiseLevels(results, given);
-  const profiles = judgeProfiles(raised, given);
-  const found = decide(decidingResults(raised, given), { targetName: "gw", qualifiers: [] });
-  const verdict = decideByProfiles(found, profiles);
+  const { verdict, profiles = [] } = decideWithProfiles(raised, given, { targetName: "gw", qualifiers: [] });
   return { verdict, profiles, line: describeProfiles(profiles.filter(({ result: one }) => one !== "not-claimed")) };
 }
 
@@ -242,6 +234,51 @@ describe("the result of a profile", () => {
     );
     const found = profiles[0]?.requirements.find(({ id }) => id === "CHAT-3");
     expect(found).toMatchObject({ result: "broken", exchange: "x00007", control: "x00006", checks: [CHAT_3] });
+  });
+});
+
+describe("what is undecided does not disappear with chosen profiles", () => {
+  const machine = { kind: "machine-busy" as const, problems: ["lag"] };
+  const open = (...requirements: RequirementId[]) => broken({ requirements, met: undefined, undecided: "truncated" });
+
+  test.each<[string, CheckResult]>([
+    [
+      "a phase of a load that would have judged something else",
+      result("load.growth.over-rate-limit", "inconclusive", {
+        requirements: ["ERR-429-RATE"],
+        reason: machine,
+        findings: [open("ERR-429-RATE")],
+      }),
+    ],
+    ["a load that was not sent as planned", result("load.growth", "inconclusive", { requirements: [], findings: [] })],
+    [
+      "a check of another profile with an undecided comparison of what the chosen one requires",
+      result("robustness.stable", "inconclusive", { requirements: ["CHAT-3"], findings: [open("CHAT-3")] }),
+    ],
+    [
+      "a failure of what is not required, next to an undecided comparison of what is",
+      result("robustness.stable", "fail", {
+        requirements: ["CHAT-3", "ERR-HDR-1"],
+        findings: [broken({ requirements: ["ERR-HDR-1"] }), open("CHAT-3")],
+      }),
+    ],
+  ])("%s", (_, one) => {
+    const other = { id: "robustness.stable", check: "robustness.stable", suite: "robustness", dialect: "any" } as const;
+    const given = { ...context("chat"), instances: [...JUDGES, { ...other, requirements: [] }] };
+    const deciding = decidingResults([...runOf(["chat"]), one], given);
+    expect(deciding.find(({ id }) => id === one.id)?.status).toBe("inconclusive");
+    const verdict = decide(deciding, { targetName: "gw", qualifiers: [] });
+    expect([verdict.result, verdict.exitCode]).toEqual(["inconclusive", 4]);
+  });
+
+  test("what no chosen profile requires still decides nothing", () => {
+    const one = judgeOf("denials", "ERR-HDR-1");
+    const results = [
+      violating(one, "ERR-HDR-1"),
+      result(one, "inconclusive", { requirements: ["ERR-HDR-1"], findings: [open("ERR-HDR-1")] }),
+      result(one, "blocked", { requirements: ["ERR-HDR-1"] }),
+    ];
+    expect(decidingResults(results, context("chat"))).toEqual([]);
   });
 });
 

@@ -1,5 +1,3 @@
-import { existsSync, readdirSync, statSync } from "node:fs";
-import { join } from "node:path";
 import { renderHistory, renderHistoryPage } from "../../../reports/index.ts";
 import { EXIT, type ExitCode, messageOf, UsageError } from "../../core/index.ts";
 import {
@@ -12,6 +10,7 @@ import {
 } from "../../history/index.ts";
 import { writeAtomically } from "../../record/index.ts";
 import type { Outcome } from "../../run/control/index.ts";
+import { isFolder, runFolders } from "../../run/open/index.ts";
 import { readOrRecover } from "../../run/record/index.ts";
 
 export interface HistoryOptions {
@@ -38,7 +37,7 @@ export async function history(options: HistoryOptions): Promise<Outcome> {
   const [only = db] = paths;
   const isFile = paths.length === 1 && !isFolder(only);
   const file = isFile ? only : db;
-  const found = isFile ? [] : paths.flatMap((path) => runFolders(path));
+  const found = isFile ? [] : paths.flatMap((path) => runFolders(path, { hint: HINT }));
   using kept = await HistoryFile.open(file, { make: found.length > 0 });
   const { ids, ...imported } = importRuns(kept, found);
   const named = found.length === 0 ? undefined : ids;
@@ -62,6 +61,8 @@ export async function history(options: HistoryOptions): Promise<Outcome> {
     text: (colors) => renderHistory(judged, colors, { exitCode, gate: options.gate }),
   };
 }
+
+const HINT = "Name folders of runs, folders with such folders, or a single history file.";
 
 const GATE_EXIT = { pass: EXIT.pass, fail: EXIT.gateFailed, inconclusive: EXIT.inconclusive } as const satisfies Record<
   HistoryReport["verdict"],
@@ -99,35 +100,6 @@ function importRuns(kept: HistoryFile, folders: readonly string[]): Imported {
     }
   }
   return { ids, imported, known: ids.size - imported, notImported };
-}
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
-}
-
-/** How deep runs are searched below a folder, as in the artifacts of several jobs. */
-const MAX_DEPTH = 4;
-
-/** @throws UsageError when there are none. */
-function runFolders(path: string): string[] {
-  if (!isFolder(path))
-    throw new UsageError(existsSync(path) ? `${path} is not a folder` : `no folder ${path}`, {
-      hint: "Name folders of runs, or a single history file.",
-    });
-  const found = below(path, MAX_DEPTH);
-  if (found.length === 0)
-    throw new UsageError(`${path} holds no runs`, { hint: "Name the folder of a run, or a folder with such folders." });
-  return found;
-}
-
-function below(path: string, depth: number): string[] {
-  if (["run.json", "journal.ndjson.gz"].some((name) => existsSync(join(path, name)))) return [path];
-  if (depth === 0) return [];
-  return readdirSync(path, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && entry.name !== "node_modules")
-    .map(({ name }) => name)
-    .sort()
-    .flatMap((name) => below(join(path, name), depth - 1));
 }
 
 /** @throws UsageError when it is neither a run nor a date. */

@@ -1,13 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import {
-  BADGE_MARK,
-  describeExitCode,
-  describeProfiles,
-  type MatrixClaim,
-  type ReportSource,
-  renderMatrix,
-} from "../../../reports/index.ts";
+import { describeExitCode, describeProfiles, oneLine, type ReportSource } from "../../../reports/index.ts";
+import { BADGE_MARK, type MatrixClaim, renderMatrix } from "../../../reports/matrix/index.ts";
 import { byGateway, type ClaimFile, changesOf, readClaims } from "../../claims/index.ts";
 import { EXIT, fileProblem, UsageError } from "../../core/index.ts";
 import { writeAtomically } from "../../record/index.ts";
@@ -24,7 +18,8 @@ export interface MatrixOptions {
 }
 
 /**
- * Writes a page that shows claims next to each other, with a feed of changes, badges and a table for a README.
+ * Writes a page that shows claims next to each other, with a feed of changes, badges and a table for a README. Inconclusive if
+ * records are given, and none of them verifies a claim.
  *
  * @throws UsageError if a claim is damaged, repeats another one, or does not follow from its record; nothing is written then.
  */
@@ -36,11 +31,13 @@ export function matrix({ claims: paths, out, records }: MatrixOptions): Outcome 
   const rendered = renderMatrix({ claims, hasRecords: records !== undefined });
   const written = write(out, rendered);
   const shown = byGateway(claims).flatMap((gateway) => [...gateway.claims]);
+  const isUnproven = records !== undefined && verified.size === 0;
+  const exitCode = isUnproven ? EXIT.inconclusive : EXIT.pass;
   return {
-    exitCode: EXIT.pass,
+    exitCode,
     document: {
       schemaVersion: 1,
-      exitCode: EXIT.pass,
+      exitCode,
       written,
       claims: shown.map(({ claim, record }) => ({
         gateway: claim.gateway.name,
@@ -55,11 +52,16 @@ export function matrix({ claims: paths, out, records }: MatrixOptions): Outcome 
       [
         ...shown.map((one) => lineOf(one, { bold, hasRecords: records !== undefined })),
         `Open ${join(out, "index.html")}`,
-        describeExitCode(EXIT.pass),
+        describeExitCode(exitCode) +
+          (isUnproven ? `: no claim was verified, because ${records} has the record of none of them` : ""),
         "",
       ].join("\n"),
   };
 }
+
+/** Maximum length of a gateway's name and version, and of the results of its profiles. */
+const MAX_TITLE = 120;
+const MAX_PROFILES = 2_000;
 
 interface LineContext {
   readonly bold: (text: string) => string;
@@ -69,7 +71,8 @@ interface LineContext {
 function lineOf({ claim, record }: MatrixClaim, { bold, hasRecords }: LineContext): string {
   const { name, version } = claim.gateway;
   const verified = record !== undefined ? " [verified]" : hasRecords ? " [no record given]" : "";
-  return `${bold(`${name}, ${version ?? "version not stated"}`)}${verified}: ${describeProfiles(claim.profiles)}`;
+  const title = oneLine(`${name}, ${version ?? "version not stated"}`, MAX_TITLE);
+  return `${bold(title)}${verified}: ${oneLine(describeProfiles(claim.profiles), MAX_PROFILES)}`;
 }
 
 /** Also deletes the badges of an earlier matrix that no claim has any more: they would state an outdated result. */

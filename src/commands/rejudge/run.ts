@@ -3,7 +3,7 @@ import { coverageOf } from "../../checks/index.ts";
 import { type ClientRun, judgeScenario, SCENARIOS } from "../../client-conformance/index.ts";
 import { isObject, UsageError } from "../../core/index.ts";
 import { causesOf } from "../../judging/index.ts";
-import { decide, decideByProfiles, decidingResults, judgeProfiles } from "../../policy/index.ts";
+import { decideWithProfiles } from "../../policy/index.ts";
 import { type CheckResult, countStatuses, RECORDINGS, readRun, type StoredRun } from "../../record/index.ts";
 import type { Outcome } from "../../run/control/index.ts";
 import { judgeAgain } from "../../run/judge/index.ts";
@@ -31,21 +31,19 @@ export async function rejudge({ dir, suite = [] }: RejudgeOptions): Promise<Outc
   const context = claimed && { ...claimed, instances: coverageOf(checks) };
   const terms = { waivers, unscored, checks, profiles: context, today: new Date(record.startedAt) };
   const { results, breaches } = settle(judged, terms);
-  const profiles = context && judgeProfiles(results, context);
   const changed = results.flatMap((result, index) => {
     const before = record.checks[index];
     return before !== undefined && before.status !== result.status
       ? [{ id: result.id, before: before.status, now: result.status }]
       : [];
   });
-  const decided = decide(context === undefined ? results : decidingResults(results, context), {
+  const { verdict, profiles } = decideWithProfiles(results, context, {
     targetName: record.target.name,
     baseUrl: record.command === "client" ? undefined : record.target.baseUrl,
     qualifiers: record.verdict.qualifiers,
     cutOff: record.complete ? undefined : (cutOffReasonOf(record) ?? "the run was cut off"),
     breaches: breaches.map(({ kind, check, text }) => ({ text: `waiver ${kind}: ${text}`, check })),
   });
-  const verdict = profiles === undefined ? decided : decideByProfiles(decided, profiles);
   const causes = causesOf(results);
   return {
     exitCode: verdict.exitCode,

@@ -7,7 +7,6 @@ import {
   type ReportSource,
   renderTerminal,
 } from "../../../reports/index.ts";
-import { claimText } from "../../claims/index.ts";
 import { EXIT, escapedJson, UsageError } from "../../core/index.ts";
 import { writeAtomically } from "../../record/index.ts";
 import type { Colors, OnProgress, Outcome } from "../../run/control/index.ts";
@@ -29,17 +28,14 @@ export interface ReportOptions {
   readonly print?: Printed | undefined;
 }
 
-/** Renders the reports of stored runs again. Judges nothing and sends nothing. */
+/** Renders the reports of stored runs again. Sends nothing; only a claim judges the recording again. */
 export async function report(
   { dirs, format, layout, print, base, reportUrl }: ReportOptions,
   onProgress: OnProgress,
 ): Promise<Outcome> {
   const written: string[] = [];
   const before = base === undefined ? undefined : readOrRecover(base);
-  // Judging a record again needs the checks, which no other report does.
-  const claims = format.includes("claim") || print === "claim" ? await import("../../run/claims/index.ts") : undefined;
-  const claimOf = (dir: string) => (claims === undefined ? "" : claimText(claims.composeClaim(dir)));
-  const texts = dirs.map((dir): Outcome["text"] => {
+  const reportOf = async (dir: string): Promise<Outcome["text"]> => {
     const source = { ...openSource(dir), base: before, reportUrl };
     if (!source.record.complete)
       onProgress({ kind: "notice", text: `${dir} belongs to a run that was cut off: the report is partial` });
@@ -48,7 +44,7 @@ export async function report(
         hint: "Name the folder of a run of `gauntlet load`, or of `gauntlet run` on a target with limits.",
       });
     if (print === "claim") {
-      const claim = claimOf(dir);
+      const claim = await claimTextOf(dir);
       return () => claim;
     }
     if (print !== undefined) return (colors) => printed({ source, folder: dir, format: print, colors });
@@ -56,17 +52,25 @@ export async function report(
     const files = writeReports(dir, { ...(format.length === 0 ? {} : { formats }), layout }, source);
     if (format.includes("claim")) {
       const path = join(dir, "claim.json");
-      writeAtomically(path, claimOf(dir));
+      writeAtomically(path, await claimTextOf(dir));
       files.push(path);
     }
     written.push(...files);
     return () => files.map((file) => `${file}\n`).join("");
-  });
+  };
+  const texts: Outcome["text"][] = [];
+  for (const dir of dirs) texts.push(await reportOf(dir));
   return {
     exitCode: EXIT.pass,
     document: { exitCode: EXIT.pass, written },
     text: (colors) => texts.map((text) => text(colors)).join(""),
   };
+}
+
+/** Judging a record again needs the checks, which no other report does. */
+async function claimTextOf(dir: string): Promise<string> {
+  const { composeClaimText } = await import("../../run/claims/index.ts");
+  return composeClaimText(dir);
 }
 
 interface Printing {

@@ -1,9 +1,12 @@
-import { describeExitCode, describeProfiles } from "../../../reports/index.ts";
+import { describeExitCode, describeProfiles, oneLine } from "../../../reports/index.ts";
 import { readClaim } from "../../claims/index.ts";
 import { EXIT } from "../../core/index.ts";
 import { readRecord } from "../../record/index.ts";
 import { claimDifferences } from "../../run/claims/index.ts";
 import type { Outcome } from "../../run/control/index.ts";
+
+/** Maximum length of a line with text of a claim or its record. */
+const MAX_LINE = 2_000;
 
 export interface VerifyOptions {
   /** File of the claim. */
@@ -28,12 +31,12 @@ export function verifyClaim({ claim: path, record: dir }: VerifyOptions): Outcom
     document: { schemaVersion: 1, verified: isVerified, exitCode, differences, profiles: claim.profiles },
     text: ({ green, red, bold }) =>
       [
-        ...(isVerified ? [bold(describeProfiles(claim.profiles))] : []),
+        ...(isVerified ? [bold(oneLine(describeProfiles(claim.profiles), MAX_LINE))] : []),
         isVerified
           ? green(bold(`VERIFIED: ${path} follows from the record in ${dir}`))
           : red(bold(`REJECTED: ${path} does not follow from the record in ${dir}`)),
-        ...differences.map((difference) => `  ${difference}`),
-        ...claim.limitations.map((limitation) => `  limitation: ${limitation}`),
+        ...differences.map((difference) => `  ${oneLine(difference, MAX_LINE)}`),
+        ...claim.limitations.map((limitation) => `  limitation: ${oneLine(limitation, MAX_LINE)}`),
         describeExitCode(exitCode),
         "",
       ].join("\n"),

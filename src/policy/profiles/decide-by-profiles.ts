@@ -2,49 +2,54 @@ import { describePartial } from "../../../reports/text/index.ts";
 import { EXIT } from "../../core/index.ts";
 import { conclusionOf } from "../../judging/index.ts";
 import { type CheckResult, countMet, type Finding, type ProfileResult, type RunVerdict } from "../../record/index.ts";
-import { isRequirementId, profileNamed } from "../../requirements/index.ts";
+import { isRequirementId, type Profile, profileNamed } from "../../requirements/index.ts";
 import { byId, isAbout, isBroken, judgesOf, levelsOf, type ProfileContext } from "./profile-scope.ts";
 
 /**
  * The results that decide a run with chosen profiles, reduced to what those require. Custom suites, and what a workload itself
- * demands, decide as always: they were requested.
+ * demands, decide as always: they were requested. A load that decided nothing was requested as well.
  */
 export function decidingResults(results: readonly CheckResult[], context: ProfileContext): CheckResult[] {
   const known = byId(context.instances);
-  const chosen = context.profiles.flatMap((name) => profileNamed(name) ?? []);
+  const chosen = context.profiles.flatMap((name) => {
+    const profile = profileNamed(name);
+    return profile === undefined ? [] : [requiredBy(profile, context)];
+  });
   return results.flatMap((result): CheckResult[] => {
-    const isOwn = !known.has(result.id) && !result.id.startsWith("load.");
-    if (isOwn) return [result];
-    const about = chosen.filter((profile) => isAbout(profile, result, known));
-    const required = new Set(about.flatMap((profile) => [...levelsOf(profile, context.declared).keys()]));
+    const isBuiltIn = known.has(result.id);
+    const isLoad = !isBuiltIn && result.id.startsWith("load.");
+    if (!isBuiltIn && !isLoad) return [result];
+    const about = chosen.filter(({ profile }) => isAbout(profile, result, known));
     // What a load is judged by besides requirements, such as thresholds.
     const counts = ({ requirements }: Pick<Finding, "requirements">) =>
-      requirements.some((id) => required.has(id)) || !requirements.some(isRequirementId);
-    const isJudge =
-      !known.has(result.id) && !result.requirements.some(isRequirementId)
-        ? true
-        : about.some((profile) =>
-            [...levelsOf(profile, context.declared)].some(
-              ([id, level]) =>
-                level === "MUST" && judgesOf(profile, id, context).some((instance) => instance.id === result.id),
-            ),
-          );
+      !requirements.some(isRequirementId) || requirements.some((id) => about.some(({ levels }) => levels.has(id)));
     const findings = result.findings.filter(counts);
     switch (result.status) {
       case "harness-error":
       case "blocked":
-      case "inconclusive":
-        return isJudge ? [result] : [];
+      case "inconclusive": {
+        const isOpen = isLoad || findings.some(({ outcome }) => outcome === "undecided");
+        return isOpen || about.some(({ judges }) => judges.has(result.id)) ? [result] : [];
+      }
       case "fail":
       case "flaky": {
         const isViolated = findings.some((finding) => isBroken(finding) && finding.weight === "fail");
         if (isViolated) return [{ ...result, findings }];
-        return countMet(findings) === 0 ? [] : [{ ...result, findings, ...conclusionOf(findings), waived: undefined }];
+        const isJudged = countMet(findings) > 0 || findings.some(({ outcome }) => outcome === "undecided");
+        return isJudged ? [{ ...result, findings, ...conclusionOf(findings), waived: undefined }] : [];
       }
       default:
         return findings.length === 0 ? [] : [{ ...result, findings, ...conclusionOf(findings) }];
     }
   });
+}
+
+/** What a profile requires of a target, and the ids of the instances that judge one of its MUSTs. */
+function requiredBy(profile: Profile, context: ProfileContext) {
+  const levels = levelsOf(profile, context.declared);
+  const musts = [...levels].flatMap(([id, level]) => (level === "MUST" ? [id] : []));
+  const judges = new Set(musts.flatMap((id) => judgesOf(profile, id, context).map((instance) => instance.id)));
+  return { profile, levels, judges };
 }
 
 /**

@@ -2,7 +2,7 @@ import { causesOf } from "../../judging/index.ts";
 import type { CheckResult, Finding, ProfileResult, RequirementResult } from "../../record/index.ts";
 import { PROFILES, type Profile, profileHash } from "../../requirements/index.ts";
 import { judgeRequirement } from "./judge-requirement.ts";
-import { byId, isAbout, isBroken, type ProfileContext } from "./profile-scope.ts";
+import { byId, type InstancesById, isAbout, isBroken, type ProfileContext } from "./profile-scope.ts";
 
 /**
  * The result of every profile. Pure: it depends on the results of the checks, what was chosen, and which checks exist.
@@ -11,9 +11,10 @@ import { byId, isAbout, isBroken, type ProfileContext } from "./profile-scope.ts
  */
 export function judgeProfiles(results: readonly CheckResult[], context: ProfileContext): ProfileResult[] {
   const byName = new Map(results.map((result) => [result.id, result]));
+  const known = byId(context.instances);
   return PROFILES.map((profile) => {
     const requirements = profile.requirements.map((requirement) =>
-      judgeRequirement(profile, requirement, { results: byName, context }),
+      judgeRequirement(profile, requirement, { results: byName, context, known }),
     );
     const claimed = context.profiles.includes(profile.name);
     return {
@@ -22,7 +23,7 @@ export function judgeProfiles(results: readonly CheckResult[], context: ProfileC
       sha256: profileHash(profile),
       claimed,
       result: resultOf(requirements, claimed),
-      causes: countCauses(profile, requirements, { results, context }),
+      causes: countCauses(profile, requirements, { results, known }),
       requirements,
     };
   });
@@ -43,11 +44,10 @@ function resultOf(requirements: readonly RequirementResult[], claimed: boolean):
 function countCauses(
   profile: Profile,
   requirements: readonly RequirementResult[],
-  { results, context }: { readonly results: readonly CheckResult[]; readonly context: ProfileContext },
+  { results, known }: { readonly results: readonly CheckResult[]; readonly known: InstancesById },
 ): number {
   const broken = new Set(of(requirements, "broken").map(({ id }) => id));
   if (broken.size === 0) return 0;
-  const known = byId(context.instances);
   const violating = results
     .filter((result) => isAbout(profile, result, known))
     .flatMap((result) => {

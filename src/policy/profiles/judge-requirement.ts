@@ -1,6 +1,13 @@
 import { type CheckResult, countMet, type RequirementResult, type Status } from "../../record/index.ts";
 import type { Profile } from "../../requirements/index.ts";
-import { byId, type Covering, isAbout, isBroken, judgesOf, type ProfileContext } from "./profile-scope.ts";
+import {
+  type Covering,
+  type InstancesById,
+  isAbout,
+  isBroken,
+  judgesOf,
+  type ProfileContext,
+} from "./profile-scope.ts";
 
 type Requirement = Profile["requirements"][number];
 /** What keeps a requirement from being met. */
@@ -15,20 +22,25 @@ const OBSTACLES = ["waived", "undecided", "blocked", "skipped"] as const;
 /** Statuses of checks whose comparisons count. */
 const JUDGED: readonly Status[] = ["pass", "warn", "fail", "flaky", "observed"];
 
+interface Judging {
+  /** Results of the run, by id. */
+  readonly results: ReadonlyMap<string, CheckResult>;
+  readonly context: ProfileContext;
+  /** The instances of the context, by id. */
+  readonly known: InstancesById;
+}
+
 /**
  * The result of one requirement of a profile. A violation counts in whatever check it was seen. It is met only if at least one
  * check of the profile compared it, and none of those that could have is missing, blocked or undecided.
- *
- * @param results of the run, by id.
  */
 export function judgeRequirement(
   profile: Profile,
   { id, level, part }: Requirement,
-  { results, context }: { readonly results: ReadonlyMap<string, CheckResult>; readonly context: ProfileContext },
+  { results, context, known }: Judging,
 ): RequirementResult {
   if (part !== undefined && !context.declared.includes(part))
     return { id, level, result: "not-applicable", checks: [], met: 0, why: `the target does not declare ${part}` };
-  const known = byId(context.instances);
   const names = ({ requirements }: { readonly requirements: readonly string[] }) => requirements.includes(id);
   const violations = [...results.values()]
     .filter((result) => isAbout(profile, result, known) && result.status !== "blocked")

@@ -1,6 +1,5 @@
-import { claimText } from "../../claims/index.ts";
-import { GauntletError, isObject } from "../../core/index.ts";
-import { composeClaim } from "./compose-claim.ts";
+import { escapedJson, GauntletError, isObject } from "../../core/index.ts";
+import { composeClaimText } from "./compose-claim.ts";
 
 /** Maximum number of places that are listed. */
 const MAX_DIFFERENCES = 5;
@@ -15,7 +14,7 @@ const MAX_DIFFERENCES = 5;
 export function claimDifferences(text: string, dir: string): string[] {
   let expected: string;
   try {
-    expected = claimText(composeClaim(dir));
+    expected = composeClaimText(dir);
   } catch (error) {
     // A damaged or changed record is a reason to reject the claim, not a mistake in using the command.
     if (!(error instanceof GauntletError)) throw error;
@@ -32,7 +31,7 @@ export function claimDifferences(text: string, dir: string): string[] {
 function* differing(claimed: unknown, computed: unknown, at: string): Generator<string> {
   if (isContainer(claimed) && isContainer(computed)) {
     for (const name of new Set([...Object.keys(claimed), ...Object.keys(computed)]))
-      yield* differing(valueIn(claimed, name), valueIn(computed, name), `${at}/${name}`);
+      yield* differing(valueIn(claimed, name), valueIn(computed, name), `${at}/${escapedJson(name).slice(1, -1)}`);
   } else if (claimed !== computed) yield `${at}: the claim has ${shown(claimed)}, the record gives ${shown(computed)}`;
 }
 
@@ -44,6 +43,6 @@ const valueIn = (container: object, name: string): unknown =>
 const MAX_SHOWN_CHARACTERS = 100;
 
 function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? "nothing";
+  const text = value === undefined ? "nothing" : escapedJson(value);
   return text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text;
 }

@@ -9,12 +9,19 @@ import {
   keyVariables,
   outcomeOf,
   type ReportSource,
+  readEvidence,
   rerunAllOf,
 } from "../../../reports/index.ts";
-import { CLAIM_VERSION, type Claim, type ClaimedExchange } from "../../claims/index.ts";
+import { CLAIM_VERSION, type Claim, type ClaimedExchange, claimText } from "../../claims/index.ts";
 import { isObject } from "../../core/index.ts";
-import { EXCHANGES, type ProfileResult, RECORDINGS, type RunRecord } from "../../record/index.ts";
-import { evidenceOf } from "../record/index.ts";
+import {
+  type CheckResult,
+  EXCHANGES,
+  type ProfileResult,
+  RECORDINGS,
+  type RunRecord,
+  readExchanges,
+} from "../../record/index.ts";
 import { type JudgedRecord, judgeStored } from "./judge-stored.ts";
 
 /** Files of a run folder that a claim follows from. */
@@ -32,7 +39,7 @@ export function composeClaim(dir: string): Claim {
   const { record, claimed } = judged;
   const limitations = limitationsOf(judged);
   const configuration = isObject(record.configuration.value) ? record.configuration.value : {};
-  const { id, profiles, exchanges } = withExchanges(judged, evidenceOf(dir, record), record.runId);
+  const { profiles, exchanges } = withExchanges(judged, dir);
   return {
     schemaVersion: CLAIM_VERSION,
     kind: "gauntlet-claim",
@@ -40,7 +47,7 @@ export function composeClaim(dir: string): Claim {
     harness: record.harness,
     requirementSet: record.requirementSet,
     run: {
-      id,
+      id: record.runId,
       startedAt: record.startedAt,
       endedAt: record.endedAt,
       complete: record.complete,
@@ -59,6 +66,9 @@ export function composeClaim(dir: string): Claim {
     reproduce: rerunAllOf(record),
   };
 }
+
+/** The same as a file. @throws UsageError as above. */
+export const composeClaimText = (dir: string): string => claimText(composeClaim(dir));
 
 function gatewayOf(record: RunRecord): Claim["gateway"] {
   const { target, harness, configuration } = record;
@@ -109,11 +119,12 @@ function limitationsOf({ record, results }: JudgedRecord): string[] {
 
 /** Adds the control requests of violations, and the exchanges that the results name. */
 function withExchanges(
-  { profiles, results, record }: JudgedRecord,
-  evidence: ReportSource["evidence"],
-  id: string,
-): { readonly id: string; readonly profiles: ProfileResult[]; readonly exchanges: ClaimedExchange[] } {
+  judged: JudgedRecord,
+  dir: string,
+): { readonly profiles: ProfileResult[]; readonly exchanges: ClaimedExchange[] } {
+  const { profiles, results, record } = judged;
   const byId = new Map(results.map((result) => [result.id, result]));
+  const evidence = evidenceFor(profiles, { byId, dir });
   const variables = keyVariables(record.configuration.value);
   const shown = new Map<string, ClaimedExchange>();
   const show = (one: Evidence | undefined) => {
@@ -126,9 +137,7 @@ function withExchanges(
       const exchange = requirement.exchange === undefined ? undefined : evidence(requirement.exchange);
       if (exchange === undefined) return requirement;
       show(exchange);
-      const check = requirement.checks
-        .map((name) => byId.get(name))
-        .find((one) => one?.exchanges.includes(exchange.id));
+      const check = checkOf(requirement, byId);
       const control =
         (requirement.control === undefined ? undefined : evidence(requirement.control)) ??
         (check === undefined ? undefined : controlOf(check, exchange, { evidence }));
@@ -136,7 +145,33 @@ function withExchanges(
       return controlId === undefined ? requirement : { ...requirement, control: controlId };
     }),
   }));
-  return { id, profiles: named, exchanges: [...shown.values()] };
+  return { profiles: named, exchanges: [...shown.values()] };
+}
+
+type Requirement = ProfileResult["requirements"][number];
+type ResultsById = ReadonlyMap<string, CheckResult>;
+
+/** The check that sent the exchange of a requirement. */
+function checkOf({ checks, exchange }: Requirement, byId: ResultsById): CheckResult | undefined {
+  if (exchange === undefined) return undefined;
+  return checks.map((name) => byId.get(name)).find((one) => one?.exchanges.includes(exchange));
+}
+
+/** Finds the exchanges that results of profiles name, and those that may be their control requests. */
+function evidenceFor(
+  profiles: readonly ProfileResult[],
+  { byId, dir }: { readonly byId: ResultsById; readonly dir: string },
+): ReportSource["evidence"] {
+  const ids = profiles
+    .flatMap(({ requirements }) => requirements)
+    .filter(({ exchange }) => exchange !== undefined)
+    .flatMap((one) => {
+      const check = checkOf(one, byId);
+      const controls = check?.findings.flatMap(({ control }) => control ?? []) ?? [];
+      return [one.exchange ?? [], one.control ?? [], check?.exchanges ?? [], controls].flat();
+    });
+  const lineOf = readExchanges(dir, new Set(ids));
+  return (id) => readEvidence(lineOf(id));
 }
 
 function claimedExchange(evidence: Evidence, variables: (key: string) => string): ClaimedExchange {

@@ -1,2 +1,2 @@
 export { claimDifferences } from "./claim-differences.ts";
-export { composeClaim, recordDigest } from "./compose-claim.ts";
+export { composeClaim, composeClaimText, recordDigest } from "./compose-claim.ts";

@@ -2,10 +2,11 @@ import { CHECKS } from "../../../suites/index.ts";
 import { coverageOf } from "../../checks/index.ts";
 import { UsageError } from "../../core/index.ts";
 import { judgeProfiles } from "../../policy/index.ts";
-import { type CheckResult, type ProfileResult, type RunRecord, readRun } from "../../record/index.ts";
+import { type CheckResult, type ProfileResult, type RunRecord, readRun, type StoredRun } from "../../record/index.ts";
 import { requirementSet } from "../journal/index.ts";
 import { judgeAgain } from "../judge/index.ts";
 import { settle } from "../record/index.ts";
+import { declaredIn } from "./declared-in.ts";
 
 /** A stored run whose recording was judged again. */
 export interface JudgedRecord {
@@ -16,7 +17,8 @@ export interface JudgedRecord {
 }
 
 /**
- * Judges the recording of a run again, with the built-in checks: custom suites say nothing about profiles.
+ * Judges the recording of a run again, with the built-in checks: custom suites say nothing about profiles. Results of loads
+ * (`load.*`) have no recording, and are taken from `run.json` as they are; so are those of blocked checks.
  *
  * @throws UsageError if the folder has no finished conformance run with profiles, or if its recording gives other results than
  * `run.json` states: one of them was changed, or another version judged it.
@@ -39,7 +41,7 @@ export function judgeStored(dir: string): JudgedRecord {
   const terms = { waivers, unscored, checks: CHECKS, profiles: context, today: new Date(startedAt) };
   const { results } = settle(judgeAgain(stored, CHECKS, dir), terms);
   const profiles = judgeProfiles(results, context);
-  const difference = differenceOf(record, results, profiles);
+  const difference = differenceOf(stored, { results, profiles, instances: context.instances });
   if (difference !== undefined) {
     throw new UsageError(`run.json of ${dir} does not state what its recording gives: ${difference}`, {
       hint: `One of them was changed, or another version judged it. The run was made with ${buildText(harness)}.`,
@@ -75,20 +77,40 @@ const signOfProfile = ({ name, version, sha256, claimed, result, causes, require
     ]),
   ]);
 
+/** What the recording of a run gives. */
+interface Computed extends Pick<JudgedRecord, "results" | "profiles"> {
+  readonly instances: readonly { readonly id: string }[];
+}
+
 function differenceOf(
-  { checks, profiles: stated = [] }: RunRecord,
-  results: readonly CheckResult[],
-  profiles: readonly ProfileResult[],
+  { record, recordings }: StoredRun,
+  { results, profiles, instances }: Computed,
 ): string | undefined {
+  const { checks, profiles: stated = [] } = record;
+  const declared = differenceOfDeclared(record);
+  if (declared !== undefined) return declared;
   for (const [index, result] of results.entries()) {
     const before = checks[index];
-    if (before !== undefined && signOf(before) !== signOf(result))
-      return `${result.id} is recorded as ${before.status}, and judged as ${result.status}`;
+    if (before === undefined || signOf(before) !== signOf(result))
+      return `${result.id} is recorded as ${before?.status ?? "missing"}, and judged as ${result.status}`;
   }
   for (const [index, profile] of profiles.entries()) {
     const before = stated[index];
     if (before === undefined || signOfProfile(before) !== signOfProfile(profile))
       return `profile ${profile.name} is recorded as ${before?.result ?? "missing"}, and judged as ${profile.result}`;
   }
-  return stated.length === profiles.length ? undefined : "it has profiles that do not exist";
+  if (stated.length !== profiles.length) return "it has profiles that do not exist";
+  const listed = new Set(checks.map(({ id }) => id));
+  const removed = instances.find(({ id }) => recordings.has(id) && !listed.has(id));
+  if (removed !== undefined) return `${removed.id} was recorded, and has no result`;
+  return undefined;
+}
+
+/** A gateway that Gauntlet started has no target file: what that gateway has is stated by the program alone. */
+function differenceOfDeclared({ claimed, configuration, target }: RunRecord): string | undefined {
+  if (target.source === "embedded") return undefined;
+  const [stated, written] = [[...(claimed?.declared ?? [])].sort(), declaredIn(configuration.value)];
+  if (JSON.stringify(stated) === JSON.stringify(written)) return undefined;
+  const listText = (parts: readonly string[]) => parts.join(", ") || "nothing";
+  return `it states that the target declares ${listText(stated)}, and its target file declares ${listText(written)}`;
 }

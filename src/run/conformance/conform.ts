@@ -175,7 +175,15 @@ async function carryOut(planned: Planned, opened: OpenTarget, control: RunContro
     onStopped: () => interruption.stop(),
   });
   const { redactor } = traffic.recorder;
-  journalStart(folder, head, redactor, { checks: instances.map(notRun), notSelected, rounds, waivers, unscored });
+  const covering = coverageOf(checks);
+  journalStart(folder, head, redactor, {
+    checks: instances.map(notRun),
+    notSelected,
+    rounds,
+    waivers,
+    unscored,
+    ...(head.claimed && { covering }),
+  });
   const advise = ({ cause, next }: Advice) => {
     folder.journal(redactor.redactValue({ event: "advice", cause, next }));
     onProgress({ kind: "note", text: adviceLine({ cause, next }) });
@@ -199,7 +207,6 @@ async function carryOut(planned: Planned, opened: OpenTarget, control: RunContro
   const refused = plan?.refused;
   const ofLoad = [...checksOfLoad(load), ...(refused === undefined ? [] : checksOfUnsent(refused.names, refused.why))];
   const ofStop = judgeStop(planned, traffic, folder);
-  const covering = coverageOf(checks);
   const profiles = head.claimed && { ...head.claimed, instances: covering };
   const found = composeRecord({
     ...head,

@@ -10,4 +10,5 @@ export {
   type TargetOptions,
   targetFileOf,
 } from "./open-target.ts";
+export { isFolder, runFolders } from "./run-folders.ts";
 export { type Build, startBuild } from "./start-build.ts";

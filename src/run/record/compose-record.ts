@@ -1,15 +1,13 @@
 import type { WaiverBreach } from "../../checks/index.ts";
 import type { Redactor } from "../../http/recorder/index.ts";
 import { causesOf } from "../../judging/index.ts";
-import { decide, decideByProfiles, decidingResults, judgeProfiles, type ProfileContext } from "../../policy/index.ts";
+import { decideWithProfiles, type ProfileContext } from "../../policy/index.ts";
 import {
   type CheckResult,
   countStatuses,
-  FAILED,
   figuresOfLoad,
   type JudgedLoad,
   type RunRecord,
-  UNDECIDED,
   type Waiver,
 } from "../../record/index.ts";
 import { REQUIREMENTS } from "../../requirements/index.ts";
@@ -72,10 +70,7 @@ export function composeFrom(facts: FactsFrom): RunRecord {
   const { head, durationMs, results, qualifiers = [] } = facts;
   const { waivers = [], breaches = [], unscored = [], rounds = 1, leftovers = [] } = facts;
   const context = head.claimed && facts.instances && { ...head.claimed, instances: facts.instances };
-  const profiles = context && judgeProfiles(results, context);
-  const deciding = context === undefined ? results : decidingResults(results, context);
-  const notDeciding = context === undefined ? undefined : problemsWithout(results, deciding);
-  const verdict = decide(deciding, {
+  const { verdict, profiles, notDeciding } = decideWithProfiles(results, context, {
     targetName: head.target.name,
     baseUrl: facts.binds === "client" ? undefined : head.target.baseUrl,
     qualifiers,
@@ -90,7 +85,7 @@ export function composeFrom(facts: FactsFrom): RunRecord {
     complete: facts.interruptedBy === undefined && facts.cutOff === undefined,
     ...(profiles === undefined ? {} : { profiles }),
     ...(notDeciding === undefined ? {} : { notDeciding }),
-    verdict: profiles === undefined ? verdict : decideByProfiles(verdict, profiles),
+    verdict,
     counts: countStatuses(results.map(({ status }) => status)),
     requirements: REQUIREMENTS.filter(({ binds }) => facts.binds === undefined || facts.binds === binds).map(
       (requirement) => ({ ...requirement }),
@@ -114,15 +109,6 @@ export function composeFrom(facts: FactsFrom): RunRecord {
   };
   // Responses are already redacted; the rest is our own and the operator's text, such as paths and names.
   return facts.redactor.redactValue(record);
-}
-
-/** Results that are failed or undecided, but not among the deciding results. */
-function problemsWithout(results: readonly CheckResult[], deciding: readonly CheckResult[]): string[] {
-  const isProblem = ({ status }: CheckResult) => FAILED.includes(status) || UNDECIDED.includes(status);
-  const problems = new Set(deciding.filter(isProblem).map(({ id }) => id));
-  return results
-    .filter((result) => isProblem(result) && result.status !== "not-applicable" && !problems.has(result.id))
-    .map(({ id }) => id);
 }
 
 /** What the headline of a verdict must not hide. */

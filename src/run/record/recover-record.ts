@@ -1,9 +1,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import * as z from "zod";
 import { mergeRounds, scoreBySet } from "../../checks/index.ts";
 import { groupBy, isObject, UsageError } from "../../core/index.ts";
 import { causesOf } from "../../judging/index.ts";
-import { decide } from "../../policy/index.ts";
+import { decideWithProfiles, type ProfileContext, raiseLevels } from "../../policy/index.ts";
 import {
   type CheckResult,
   checkResultSchema,
@@ -44,20 +45,24 @@ function recoverRecord(folder: string): RunRecord | undefined {
   const baseUrl = head["command"] === "client" ? undefined : target["baseUrl"];
   const { results: ofChecks, judged } = resultsOf(lines, started);
   const load = recoverLoad(lines);
-  const results = [...ofChecks, ...checksOfLoad(load)];
+  const context = profilesOf(head["claimed"], started["covering"]);
+  const results = raiseLevels([...ofChecks, ...checksOfLoad(load)], context);
   const atMs = (line: JournalLine) => Date.parse(line.at);
   const cutOff = `the run was cut off at ${last.at}: ${whatThereIs(ofChecks.length, judged, load)}`;
+  const { verdict, profiles, notDeciding } = decideWithProfiles(results, context, {
+    targetName,
+    baseUrl: typeof baseUrl === "string" ? baseUrl : undefined,
+    qualifiers: listOf(started["qualifiers"]),
+    cutOff,
+  });
   const found = runRecordSchema.safeParse({
     ...head,
     endedAt: last.at,
     durationMs: Math.max(0, atMs(last) - atMs(started)),
     complete: false,
-    verdict: decide(results, {
-      targetName,
-      baseUrl: typeof baseUrl === "string" ? baseUrl : undefined,
-      qualifiers: listOf(started["qualifiers"]),
-      cutOff,
-    }),
+    ...(profiles === undefined ? {} : { profiles }),
+    ...(notDeciding === undefined ? {} : { notDeciding }),
+    verdict,
     counts: countStatuses(results.map(({ status }) => status)),
     requirements: REQUIREMENTS.filter(({ binds }) => head["command"] !== "client" || binds === "client").map(
       (requirement) => ({ ...requirement }),
@@ -79,6 +84,23 @@ function recoverRecord(folder: string): RunRecord | undefined {
   throw new UsageError(
     `the journal in ${folder} is not one of this version: ${issue?.path.join(".")}: ${issue?.message}`,
   );
+}
+
+const coveringSchema = z.array(
+  z.object({
+    id: z.string(),
+    check: z.string(),
+    suite: z.string(),
+    dialect: z.enum(["chat", "messages", "any"]),
+    requirements: z.array(z.string()),
+  }),
+);
+
+/** The profiles that a run chose; `undefined` if it chose none, or if its journal does not list what the checks cover. */
+function profilesOf(claimed: unknown, covering: unknown): ProfileContext | undefined {
+  const chosen = runRecordSchema.shape.claimed.safeParse(claimed);
+  const instances = coveringSchema.safeParse(covering);
+  return chosen.data === undefined || !instances.success ? undefined : { ...chosen.data, instances: instances.data };
 }
 
 /** Recorded results, and for planned instances that were not reached, that they were not. */

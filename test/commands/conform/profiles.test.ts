@@ -1,6 +1,7 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { readOrRecover } from "../../../src/run/record/index.ts";
 import { type Finished, gauntlet, temporaryFolder } from "../../support/gauntlet.ts";
 
 const folder = temporaryFolder();
@@ -45,6 +46,17 @@ test("a failure that no chosen profile requires is shown, and fails nothing that
   const sarif = JSON.parse((await gauntlet(["report", run, "--print", "sarif"])).stdout);
   const open = sarif.runs[0].results.filter((one: { level: string }) => one.level === "error");
   expect(open.every((one: object) => "suppressions" in one)).toBe(true);
+});
+
+test("a run that was killed before it wrote its record fails for nothing that no chosen profile requires", () => {
+  const killed = join(folder.path, "killed");
+  cpSync(run, killed, { recursive: true });
+  rmSync(join(killed, "run.json"));
+  const { counts, verdict, profiles, notDeciding } = readOrRecover(killed);
+  expect(counts.fail).toBeGreaterThan(0);
+  expect([verdict.result, verdict.exitCode]).toEqual(["inconclusive", 4]);
+  expect(profiles).toEqual(readRun(run).profiles);
+  expect(notDeciding).toEqual(readRun(run).notDeciding);
 });
 
 test("a stored run is judged again with its profiles", async () => {
