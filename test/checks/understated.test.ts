@@ -7,7 +7,15 @@ const judgement = (status: "warn" | "fail"): Judgement => ({
   name: "messages.system-dropped",
   ms: 1,
   requests: 1,
-  bad: [{ id: "messages.system-applied", status, requirements: ["MSG-7"], message: "", findings: [] }],
+  bad: [
+    {
+      id: "messages.system-applied[non-streaming,one-turn]",
+      status,
+      requirements: ["MSG-7"],
+      message: "",
+      findings: [],
+    },
+  ],
 });
 
 test("a mutation that violates a MUST but only causes a warning is a complaint", () => {
@@ -15,4 +23,20 @@ test("a mutation that violates a MUST but only causes a warning is a complaint",
     "messages.system-dropped: breaks MSG-7: expected a failure, got only a warning",
   ]);
   expect(complaints(judgement("fail"))).toEqual([]);
+});
+
+test("a mutation fails exactly the profiles that require what it breaks", () => {
+  const of = (...failedProfiles: string[]) => complaints({ ...judgement("fail"), failedProfiles });
+  expect(of("messages", "anthropic-sdk")).toEqual([]);
+  expect(of("anthropic-sdk")).toEqual([
+    "messages.system-dropped: breaks what the profile messages requires, which does not fail",
+  ]);
+  const refusedWith403: Judgement = {
+    ...judgement("fail"),
+    name: "auth.missing-key-403",
+    bad: [{ id: "auth.missing-key[chat]", status: "fail", requirements: ["AUTH-2"], message: "", findings: [] }],
+  };
+  expect(complaints({ ...refusedWith403, failedProfiles: ["models-and-auth", "streaming"] })).toEqual([
+    "auth.missing-key-403: breaks nothing that the profile streaming requires, which fails",
+  ]);
 });

@@ -1,6 +1,8 @@
+import { coverageOf } from "../../../src/checks/index.ts";
 import { causesOf } from "../../../src/judging/index.ts";
 import { MUTATIONS, VARIANTS } from "../../../src/reference-gateway/index.ts";
-import { isMust, REQUIREMENTS } from "../../../src/requirements/index.ts";
+import { isMust, PROFILES, type Profile, REQUIREMENTS } from "../../../src/requirements/index.ts";
+import { CHECKS } from "../../../suites/index.ts";
 import type { Judgement } from "./judgement.ts";
 import { mayBreak } from "./may-break.ts";
 
@@ -15,6 +17,8 @@ export interface Kill {
   readonly foundBy: "failure" | "warning" | null;
   /** Further requirements that broke: consequences of the same defect, according to its declaration and `may-break.ts`. */
   readonly also: readonly string[];
+  /** Profiles to which a gateway with the mutation does not conform. */
+  readonly failedProfiles?: readonly string[];
   /** Requirement of the first cause in a verdict; absent if nothing failed or warned. */
   readonly firstCause?: string;
 }
@@ -24,12 +28,14 @@ const REQUIREMENT_IDS = REQUIREMENTS.map(({ id }): string => id);
 /** Requirements that a busy machine alone can break: never held against a mutation. */
 export const TIMING: readonly string[] = ["STEADY-LATENCY", "STEADY-SERVICE", "ANSWER-IN-TIME", "COMPAT-MSG-STREAM"];
 
+const DIALECT_OF = new Map(coverageOf(CHECKS).map(({ id, dialect }) => [id, dialect]));
+
 const KILLS = ["fail", "warn", "flaky"];
 
 const mutationOf = (name: string) => MUTATIONS.find((mutation) => mutation.name === name);
 
 /** Determines which checks killed a mutation; no killers means that it survived. */
-export function killOf({ name, bad }: Judgement): Kill {
+export function killOf({ name, bad, failedProfiles }: Judgement): Kill {
   const requirements = mutationOf(name)?.breaks ?? [];
   const broken = bad.filter(({ status }) => KILLS.includes(status));
   const own = broken.filter((result) => result.requirements.some((requirement) => requirements.includes(requirement)));
@@ -49,6 +55,7 @@ export function killOf({ name, bad }: Judgement): Kill {
     killers,
     foundBy,
     also,
+    ...(failedProfiles === undefined ? {} : { failedProfiles }),
     ...(cause === undefined ? {} : { firstCause: cause.requirement }),
   };
 }
@@ -70,20 +77,51 @@ export function complaints(judgement: Judgement): string[] {
 }
 
 function ofMutation(judgement: Judgement): string[] {
-  const { mutation, foundBy, also, requirements } = killOf(judgement);
+  const kill = killOf(judgement);
+  const { mutation, foundBy, also, requirements } = kill;
   const allowed = mayBreak(mutationOf(mutation), REQUIREMENT_IDS);
   const stray = also.filter((requirement) => !allowed.has(requirement) && !TIMING.includes(requirement));
   const otherFailures = also.length === 0 ? "nothing failed" : `failed only in ${also.join(", ")}`;
   const musts = requirements.filter(isMust);
   return [
-    ...(isUnderstated(killOf(judgement))
-      ? [`${mutation}: breaks ${musts.join(", ")}: expected a failure, got only a warning`]
-      : []),
+    ...(isUnderstated(kill) ? [`${mutation}: breaks ${musts.join(", ")}: expected a failure, got only a warning`] : []),
     ...(foundBy === null ? [`${mutation}: survived (${otherFailures}; belongs to ${requirements.join(", ")})`] : []),
     ...(stray.length > 0
       ? [`${mutation}: broke ${stray.join(", ")}, which its declaration does not allow (mayBreak)`]
       : []),
+    ...profileComplaints(kill, [...requirements, ...allowed, ...TIMING]),
   ];
+}
+
+/** Exactly those profiles must fail that require what the mutation breaks, as far as a check saw it. */
+function profileComplaints({ mutation, killers, failedProfiles }: Kill, allowed: readonly string[]): string[] {
+  if (failedProfiles === undefined) return [];
+  const spared = PROFILES.filter(
+    (profile) =>
+      !failedProfiles.includes(profile.name) &&
+      Object.entries(killers).some(
+        ([id, broken]) => isInDialect(profile, id) && broken.some((one) => mustsOf(profile).always.has(one)),
+      ),
+  );
+  const blamed = PROFILES.filter(
+    (profile) => failedProfiles.includes(profile.name) && !allowed.some((one) => mustsOf(profile).all.has(one)),
+  );
+  return [
+    ...spared.map(({ name }) => `${mutation}: breaks what the profile ${name} requires, which does not fail`),
+    ...blamed.map(({ name }) => `${mutation}: breaks nothing that the profile ${name} requires, which fails`),
+  ];
+}
+
+/** What a profile requires: of some targets, and of every target, whatever parts it declares. */
+function mustsOf({ requirements }: Profile): Record<"all" | "always", ReadonlySet<string>> {
+  const musts = requirements.filter(({ level }) => level === "MUST");
+  const ids = (some: typeof musts) => new Set<string>(some.map(({ id }) => id));
+  return { all: ids(musts), always: ids(musts.filter(({ part }) => part === undefined)) };
+}
+
+function isInDialect({ dialect }: Profile, instance: string): boolean {
+  const of = DIALECT_OF.get(instance);
+  return dialect === undefined || of === "any" || of === dialect;
 }
 
 function ofVariant({ name, bad }: Judgement): string[] {

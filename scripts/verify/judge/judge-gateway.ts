@@ -1,8 +1,11 @@
 import { RequestBudget } from "../../../src/budget/index.ts";
-import { type Instance, instancesOf, runChecks, suiteOf, Traffic } from "../../../src/checks/index.ts";
+import { coverageOf, type Instance, instancesOf, runChecks, suiteOf, Traffic } from "../../../src/checks/index.ts";
 import { startGatewayInFront } from "../../../src/commands/gateway/gateway-in-front.ts";
-import type { CheckResult } from "../../../src/record/index.ts";
+import { judgeProfiles } from "../../../src/policy/index.ts";
+import type { CheckResult, ProfileResult } from "../../../src/record/index.ts";
 import type { GatewayOptions } from "../../../src/reference-gateway/index.ts";
+import { PROFILE_NAMES } from "../../../src/requirements/index.ts";
+import { claimedBy } from "../../../src/run/conformance/claimed-profiles.ts";
 import { prepare } from "../../../src/run/preflight/preflight.ts";
 import { describeEmbedded, type ReadyLine, type Target } from "../../../src/target/index.ts";
 import { CHECKS } from "../../../suites/index.ts";
@@ -28,6 +31,8 @@ const TOKENS = { perMinute: 4_000 } as const;
 
 export interface Judged {
   readonly results: readonly CheckResult[];
+  /** Every profile, as if the gateway claimed all of them. */
+  readonly profiles: readonly ProfileResult[];
   readonly requests: number;
 }
 
@@ -63,5 +68,7 @@ export async function judgeGateway({
   });
   await prepare(traffic);
   const results = await runChecks({ instances: chosen, traffic });
-  return { results, requests: traffic.sent.requests };
+  const { declared = [] } = claimedBy(target, PROFILE_NAMES) ?? {};
+  const profiles = judgeProfiles(results, { profiles: PROFILE_NAMES, declared, instances: coverageOf(CHECKS) });
+  return { results, profiles, requests: traffic.sent.requests };
 }

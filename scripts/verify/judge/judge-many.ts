@@ -62,9 +62,9 @@ function suitesOf({ name, area }: Switch): readonly string[] | undefined {
   return isLimit ? LIMIT_SUITES : QUICK_SUITES;
 }
 
-async function judgeOne(mutation: Switch): Promise<Pick<Judgement, "requests" | "bad">> {
+async function judgeOne(mutation: Switch): Promise<Pick<Judgement, "requests" | "bad" | "failedProfiles">> {
   const suites = suitesOf(mutation);
-  const { results, requests } = await judgeGateway({
+  const { results, profiles, requests } = await judgeGateway({
     [kind]: [mutation.name],
     ...(quickInstances !== undefined ? { instances: quickInstances, isQuick: true } : suites && { suites }),
   });
@@ -77,7 +77,8 @@ async function judgeOne(mutation: Switch): Promise<Pick<Judgement, "requests" | 
       message: message.slice(0, 240),
       findings: findings.filter(({ outcome }) => outcome === "broken"),
     }));
-  return { requests, bad };
+  const failedProfiles = profiles.filter(({ result }) => result === "not-conformant").map(({ name }) => name);
+  return { requests, bad, failedProfiles };
 }
 
 const done = new Set(readJudgements(out).map(({ name }) => name));

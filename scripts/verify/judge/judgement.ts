@@ -16,6 +16,8 @@ export interface Judgement {
     /** The broken ones. */
     readonly findings: Finding[];
   }[];
+  /** Profiles that the gateway does not conform to. Absent in a judgement of an earlier build. */
+  readonly failedProfiles?: readonly string[];
   readonly error?: string;
 }
 

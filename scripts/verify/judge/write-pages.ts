@@ -77,12 +77,16 @@ A verdict names causes. For ${right} of the ${kills.length} mutations, the first
 
 ## Mutations and the checks that detect them
 
-| Mutation | What is wrong | Requirements | As | Detected by |
-|---|---|---|---|---|
+Profiles are those to which a gateway with the mutation does not conform; ? was not measured.
+
+| Mutation | What is wrong | Requirements | As | Profiles | Detected by |
+|---|---|---|---|---|---|
 ${kills
   .map(
-    ({ mutation, requirements, killers, foundBy }) =>
-      `| \`${mutation}\` | ${summaryOf(mutation)} | ${requirements.join(", ")} | ${foundBy} | ${Object.keys(killers)
+    ({ mutation, requirements, killers, foundBy, failedProfiles }) =>
+      `| \`${mutation}\` | ${summaryOf(mutation)} | ${requirements.join(", ")} | ${foundBy} | ${profilesText(failedProfiles)} | ${Object.keys(
+        killers,
+      )
         .map((id) => `[${id}](../checks.md#${anchor(id)})`)
         .join(", ")} |`,
   )
@@ -101,6 +105,10 @@ Checks that only observe, and checks of what other checks already decide.
 
 ${unkilled.map((id) => `- \`${id}\``).join("\n")}
 `;
+}
+
+function profilesText(failed: Kill["failedProfiles"]): string {
+  return failed === undefined ? "?" : failed.join(", ") || "none";
 }
 
 /** @param variants those that failed no check in any of their runs. */
