@@ -13,7 +13,7 @@ export {
 } from "./errors.ts";
 export { EXIT, type ExitCode } from "./exit-code.ts";
 export { groupBy } from "./group-by.ts";
-export { atPointer, isObject, type JsonObject, type JsonValue, member } from "./json.ts";
+export { atPointer, isObject, type JsonObject, type JsonValue, listOf, member } from "./json.ts";
 export { nonceOf, noncesIn } from "./nonce.ts";
 export { PNG_SIGNATURE, pngOf } from "./png.ts";
 export { type Clock, sleep, systemClock } from "./process/clock.ts";

@@ -18,6 +18,11 @@ export function member(value: unknown, name: string): unknown {
   return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
+/** The items of a list; none of anything else. */
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
 /** The value at a JSON pointer (RFC 6901), or `undefined`. */
 export function atPointer(json: unknown, pointer: string): unknown {
   let value = json;

@@ -17,7 +17,7 @@ export { isBeyondUse, parseJson } from "./json-values.ts";
 export { likeliestFirst, listEntries } from "./model-list.ts";
 export { readRateLimit } from "./rate-limit-header.ts";
 export { type ErrorReading, readError } from "./read-error.ts";
-export { type CalledTool, calledInReply, chatCall, StreamedCalls } from "./reply/called-tools.ts";
+export { type CalledTool, chatCall, StreamedCalls } from "./reply/called-tools.ts";
 export { countsOf, type ReplyReading, readReply } from "./reply/read-reply.ts";
 export { readStream, type StreamEvent, type StreamReading } from "./reply/read-stream.ts";
 export {

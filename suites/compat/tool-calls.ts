@@ -1,43 +1,16 @@
 import type { Response } from "../../src/checks/index.ts";
-import { isObject, member } from "../../src/core/index.ts";
-import { parseJson } from "../../src/dialects/index.ts";
+import { isObject, listOf, member } from "../../src/core/index.ts";
+import { type CalledTool, parseJson } from "../../src/dialects/index.ts";
 import { aString, filledString, isTrue, that, type Verdict } from "../../src/judging/index.ts";
 import { judgeOrder } from "./messages-stream.ts";
 
-/** A tool call from a non-streaming reply or from a stream's fragments. */
-interface Call {
-  readonly id: unknown;
-  readonly name: unknown;
-  /** The parsed arguments; `undefined` if they are not JSON. */
-  readonly input: unknown;
-}
+type Call = Omit<CalledTool, "fragments">;
 
 const anObjectOfArguments = that("a JSON object", isObject);
 
 export function chatChoice(json: unknown): unknown {
   const choices = member(json, "choices");
   return Array.isArray(choices) ? choices[0] : undefined;
-}
-
-export function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-export function chatCalls(response: Response): Call[] {
-  return listOf(member(member(chatChoice(response.json), "message"), "tool_calls")).map((call) => {
-    const text = member(member(call, "function"), "arguments");
-    return {
-      id: member(call, "id"),
-      name: member(member(call, "function"), "name"),
-      input: typeof text === "string" ? parseJson(text) : undefined,
-    };
-  });
-}
-
-export function messagesCalls(response: Response): Call[] {
-  return listOf(member(response.json, "content"))
-    .filter((block) => member(block, "type") === "tool_use")
-    .map((block) => ({ id: member(block, "id"), name: member(block, "name"), input: member(block, "input") }));
 }
 
 export function judgeCalls(calls: readonly Call[], response: Response, verdict: Verdict, where: string): void {

@@ -1,18 +1,10 @@
 import type { Check, RequestSpec, Response, Session } from "../../src/checks/index.ts";
-import { member } from "../../src/core/index.ts";
+import { listOf, member } from "../../src/core/index.ts";
 import { type Dialect, type Mode, toolsOf } from "../../src/dialects/index.ts";
 import { aReply } from "../../src/judging/index.ts";
 import { ONE_TOOL, TWO_TOOLS } from "../shared/requests/tools.ts";
 import { defineCompat } from "./define-compat.ts";
-import {
-  chatCalls,
-  chatChoice,
-  judgeCalls,
-  judgeChatStream,
-  judgeMessagesStream,
-  listOf,
-  messagesCalls,
-} from "./tool-calls.ts";
+import { chatChoice, judgeCalls, judgeChatStream, judgeMessagesStream } from "./tool-calls.ts";
 
 const PROMPT = "What is the weather in Paris? Use the tool.";
 
@@ -48,7 +40,7 @@ async function returnToolResult(
   first: Response,
   request: RequestSpec,
 ): Promise<Response | null> {
-  const calls = CALLS_OF[dialect](first);
+  const calls = first.reply.toolCalls;
   if (calls.length === 0) return null;
   const user = { role: "user", content: PROMPT };
   const messages =
@@ -84,11 +76,9 @@ const FINISH = {
   chat: { word: "tool_calls", at: "/choices/0/finish_reason" },
   messages: { word: "tool_use", at: "/stop_reason" },
 };
-const CALLS_OF = { chat: chatCalls, messages: messagesCalls };
 const JUDGE_STREAM = { chat: judgeChatStream, messages: judgeMessagesStream };
 
 function tools(dialect: Dialect): Check {
-  const callsOf = CALLS_OF[dialect];
   return defineCompat(dialect, {
     id: `compat.${dialect}-tools`,
     title: TITLES[dialect],
@@ -101,11 +91,11 @@ function tools(dialect: Dialect): Check {
       const [first] = nonStreaming;
       for (const response of nonStreaming) {
         if (!verdict.compat("COMPAT-TOOLS", response.admitted, aReply, { in: response })) continue;
-        judgeCalls(callsOf(response), response, verdict, "non-streaming reply");
+        judgeCalls(response.reply.toolCalls, response, verdict, "non-streaming reply");
         const { word, at } = FINISH[dialect];
         verdict.compat("COMPAT-TOOLS", response.reply.finishReason, word, { in: response, at });
       }
-      const expected = first === undefined ? 0 : callsOf(first).length;
+      const expected = first === undefined ? 0 : first.reply.toolCalls.length;
       for (const response of streams) {
         const served = response.admitted && (dialect === "chat" || response.streamed);
         if (verdict.compat("COMPAT-TOOLS", served, aReply, { in: response }))
@@ -132,12 +122,12 @@ function parallelTools(dialect: Dialect): Check {
     cost: { requests: 9 },
     run: (t) => someOfEach(t, dialect, askWithTools(dialect, PARALLEL_PROMPT, TWO_TOOLS), OF_EACH),
     judge({ nonStreaming, streams }, verdict) {
-      const [callsOf, judgeStream] = [CALLS_OF[dialect], JUDGE_STREAM[dialect]];
+      const judgeStream = JUDGE_STREAM[dialect];
       for (const response of [...nonStreaming, ...streams])
         verdict.compat("COMPAT-TOOLS", response.admitted, aReply, { in: response });
-      const inReplies = nonStreaming.filter(({ admitted }) => admitted).map((response) => callsOf(response).length);
+      const inReplies = nonStreaming.filter(({ admitted }) => admitted).map(({ reply }) => reply.toolCalls.length);
       for (const response of nonStreaming)
-        if (response.admitted) judgeCalls(callsOf(response), response, verdict, "non-streaming reply");
+        if (response.admitted) judgeCalls(response.reply.toolCalls, response, verdict, "non-streaming reply");
       const inStreams = streams
         .filter(({ admitted, streamed }) => admitted && streamed)
         .map((response) => judgeStream(response, verdict, 0));

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Check, defineCheck, type RequestSpec } from "../../src/checks/index.ts";
-import { isObject, type JsonObject, type JsonValue, member } from "../../src/core/index.ts";
+import { isObject, type JsonObject, type JsonValue, listOf, member } from "../../src/core/index.ts";
 import { DIALECTS, type Dialect, imagePart, parseJson, toolsOf } from "../../src/dialects/index.ts";
 import { isTrue } from "../../src/judging/index.ts";
 import { PIXEL } from "../shared/requests/images.ts";
@@ -75,8 +75,6 @@ function bodyOf({ upstream }: Passed): unknown {
   const served = upstream.requests.find(({ status }) => status === 200) ?? upstream.requests.at(-1);
   return served === undefined ? undefined : parseJson(served.body);
 }
-
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** Normalises a turn, whether its text is a string or a list of one part. */
 function plainTurn(value: unknown): unknown {

@@ -196,7 +196,7 @@ describe("non-streaming replies to the field", () => {
     expect(
       readReply("chat", { choices: [{ message: { tool_calls: [{ function: { name: "f", arguments: { a: 1 } } }] } }] })
         .toolCalls,
-    ).toEqual([{ name: "f", input: undefined }]);
+    ).toEqual([{ id: undefined, name: "f", input: undefined, fragments: "" }]);
   });
 
   test("messages", () => {
@@ -216,7 +216,7 @@ describe("non-streaming replies to the field", () => {
       usage: { input_tokens: 1 },
       error: undefined,
       finishReason: "end_turn",
-      toolCalls: [{ name: "f", input: { x: 1 } }],
+      toolCalls: [{ id: undefined, name: "f", input: { x: 1 }, fragments: '{"x":1}' }],
     });
     expect(readReply("messages", {})).toMatchObject({ parts: undefined, toolCalls: [], usage: undefined });
     expect(readReply("messages", { content: [{ text: "a" }, { text: 7 }] }).text).toBe("a");

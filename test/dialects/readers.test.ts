@@ -61,8 +61,8 @@ describe("non-streaming replies", () => {
     expect(reading).toMatchObject({ text: "hi", parts: 1, finishReason: "stop", error: undefined });
     expect(reading.usage).toEqual({ prompt_tokens: 1, "details.cached": 0 });
     expect(reading.toolCalls).toEqual([
-      { name: "f", input: { a: 1 } },
-      { name: undefined, input: undefined },
+      { id: undefined, name: "f", input: { a: 1 }, fragments: '{"a":1}' },
+      { id: undefined, name: undefined, input: undefined, fragments: "{" },
     ]);
   });
 

@@ -1,4 +1,4 @@
-import { member } from "../../core/index.ts";
+import { listOf, member } from "../../core/index.ts";
 import { parseJson } from "../json-values.ts";
 import { finishOf } from "./reply-defect.ts";
 
@@ -12,8 +12,6 @@ export interface CalledTool {
   readonly fragments: string;
 }
 
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-
 /** A call of the chat dialect, whose arguments are text; also a part of one in a stream. */
 export function chatCall(call: unknown): CalledTool {
   const called = member(call, "function");
@@ -22,17 +20,10 @@ export function chatCall(call: unknown): CalledTool {
   return { id: member(call, "id"), name: member(called, "name"), input: parseJson(fragments), fragments };
 }
 
-/** The tool calls of a non-streaming reply in either dialect, in order. */
-export function calledInReply(json: unknown): readonly CalledTool[] {
-  const message = member(listOf(member(json, "choices"))[0], "message");
-  const blocks = listOf(member(json, "content")).filter((block) => member(block, "type") === "tool_use");
-  return [
-    ...listOf(member(message, "tool_calls")).map(chatCall),
-    ...blocks.map((block) => {
-      const input = member(block, "input");
-      return { id: member(block, "id"), name: member(block, "name"), input, fragments: JSON.stringify(input) ?? "" };
-    }),
-  ];
+/** A `tool_use` block of the messages dialect, whose input is JSON. */
+export function messagesCall(block: unknown): CalledTool {
+  const input = member(block, "input");
+  return { id: member(block, "id"), name: member(block, "name"), input, fragments: JSON.stringify(input) ?? "" };
 }
 
 /** Joins the tool calls of a stream from their fragments, in either dialect. */

@@ -1,12 +1,6 @@
-import { isObject, member } from "../../core/index.ts";
+import { isObject, listOf, member } from "../../core/index.ts";
 import type { Dialect } from "../dialect.ts";
-import { parseJson } from "../json-values.ts";
-
-/** A tool call of either dialect. `input` is the parsed arguments; `undefined` if they are not JSON. */
-export interface ToolCall {
-  readonly name: unknown;
-  readonly input: unknown;
-}
+import { type CalledTool, chatCall, messagesCall } from "./called-tools.ts";
 
 /** A non-streaming reply, read tolerantly: ignores unknown fields and blocks, never throws. */
 export interface ReplyReading {
@@ -21,7 +15,8 @@ export interface ReplyReading {
   /** The error object in a reply, if any. */
   readonly error: unknown;
   readonly finishReason: unknown;
-  readonly toolCalls: readonly ToolCall[];
+  /** In order. */
+  readonly toolCalls: readonly CalledTool[];
 }
 
 export function readReply(dialect: Dialect, json: unknown): ReplyReading {
@@ -33,7 +28,6 @@ function readChat(json: unknown): ReplyReading {
   const first: unknown = Array.isArray(choices) ? choices[0] : undefined;
   const message = member(first, "message");
   const content = member(message, "content");
-  const calls = member(message, "tool_calls");
   return {
     textPointer: "/choices/0/message/content",
     text: typeof content === "string" || content === null ? content : undefined,
@@ -41,19 +35,13 @@ function readChat(json: unknown): ReplyReading {
     usage: countsOf(member(json, "usage")),
     error: errorOf(json),
     finishReason: member(first, "finish_reason"),
-    toolCalls: Array.isArray(calls) ? calls.map((call) => chatToolCall(member(call, "function"))) : [],
+    toolCalls: listOf(member(message, "tool_calls")).map(chatCall),
   };
-}
-
-function chatToolCall(called: unknown): ToolCall {
-  const text = member(called, "arguments");
-  const input = typeof text === "string" ? parseJson(text) : undefined;
-  return { name: member(called, "name"), input };
 }
 
 function readMessages(json: unknown): ReplyReading {
   const content = member(json, "content");
-  const blocks: readonly unknown[] = Array.isArray(content) ? content : [];
+  const blocks = listOf(content);
   // Text is taken from text blocks only (MSG-13): tool-use, thinking and unknown blocks have other shapes.
   const texts = blocks
     .filter((block) => member(block, "type") === undefined || member(block, "type") === "text")
@@ -66,9 +54,7 @@ function readMessages(json: unknown): ReplyReading {
     usage: countsOf(member(json, "usage")),
     error: errorOf(json),
     finishReason: member(json, "stop_reason"),
-    toolCalls: blocks
-      .filter((block) => member(block, "type") === "tool_use")
-      .map((block) => ({ name: member(block, "name"), input: member(block, "input") })),
+    toolCalls: blocks.filter((block) => member(block, "type") === "tool_use").map(messagesCall),
   };
 }
 

@@ -274,7 +274,7 @@ export class LoadExchange implements ResponseListener {
       this.#replyTokens = read.outputTokens;
       if (read.defect !== undefined && this.pieces.length === 0) this.#captureBody(body.text);
       if (prepared.tools !== undefined && read.defect === undefined)
-        this.toolCalls = countInBody(body.text, stream, prepared.tools);
+        this.toolCalls = countInBody(body.text, stream ? undefined : dialect, prepared.tools);
     }
     if (prepared.tools !== undefined && this.#streamedCalls !== undefined && this.defect === undefined)
       this.toolCalls = countStreamed(this.#streamedCalls, prepared.tools);

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../core/index.ts";
+import { isObject, type JsonObject, listOf } from "../../core/index.ts";
 import type { Call } from "../pipeline/behaviour.ts";
 import type { RelayedPiece } from "../pipeline/response.ts";
 import type { FailedAttempt, NextAttempt, ProviderRequest } from "../relay/attempt.ts";
@@ -109,10 +109,6 @@ export function onRelayedReply(edit: (value: JsonObject, call: Call) => JsonObje
     const reply = next(value, call);
     return isObject(reply) ? edit(reply as JsonObject, call) : reply;
   });
-}
-
-export function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 /** Changes every text in a value, at any depth. */

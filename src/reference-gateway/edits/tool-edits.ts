@@ -1,7 +1,7 @@
-import { isObject, type JsonObject, type JsonValue, member } from "../../core/index.ts";
+import { isObject, type JsonObject, type JsonValue, listOf, member } from "../../core/index.ts";
 import type { Call } from "../pipeline/behaviour.ts";
 import type { RelayedPiece } from "../pipeline/response.ts";
-import { listOf, onProviderBody, onRelayedReply, onRelayedStream } from "./provider-edits.ts";
+import { onProviderBody, onRelayedReply, onRelayedStream } from "./provider-edits.ts";
 import { type Apply, all } from "./wrap.ts";
 
 /** A tool call without the form of a dialect. */

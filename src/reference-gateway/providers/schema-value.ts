@@ -1,4 +1,4 @@
-import { isObject, member } from "../../core/index.ts";
+import { isObject, listOf, member } from "../../core/index.ts";
 
 /** Below this depth, only required properties are generated, so that a recursive schema terminates. */
 const MAX_DEPTH = 8;
@@ -124,7 +124,7 @@ function numberFor(schema: Record<string, unknown>, preferred: number, step: num
 function merge(first: unknown, second: unknown): unknown {
   if (!isObject(first) || !isObject(second)) return isObject(first) ? first : second;
   const properties = { ...asObject(first["properties"]), ...asObject(second["properties"]) };
-  const required = [...asList(first["required"]), ...asList(second["required"])];
+  const required = [...listOf(first["required"]), ...listOf(second["required"])];
   return {
     ...second,
     ...first,
@@ -134,7 +134,6 @@ function merge(first: unknown, second: unknown): unknown {
 }
 
 const asObject = (value: unknown): Record<string, unknown> => (isObject(value) ? value : {});
-const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** A token of a JSON Pointer (RFC 6901, 4). */
 const decodePointer = (token: string): string => token.replaceAll("~1", "/").replaceAll("~0", "~");

@@ -1,6 +1,6 @@
-import { isObject, member } from "../../../src/core/index.ts";
+import { isObject, listOf, member } from "../../../src/core/index.ts";
 import { chatCall } from "../../../src/dialects/index.ts";
-import { listOf, textOf } from "./received.ts";
+import { textOf } from "./received.ts";
 
 /** A text, a tool call or a tool result. Calls are numbered in order, because a gateway may replace their ids. */
 export type ConversationItem =

@@ -1,4 +1,4 @@
-import { member } from "../../../src/core/index.ts";
+import { listOf, member } from "../../../src/core/index.ts";
 import { parseJson } from "../../../src/dialects/index.ts";
 import { isAmbient, type Verdict } from "../../../src/judging/index.ts";
 import type { Passed } from "../marked.ts";
@@ -27,8 +27,6 @@ function isRefusal({ status = 0 }: Passed["response"]): boolean {
 
 /** The body as it was sent. */
 export const sentBody = ({ response }: Passed): unknown => parseJson(response.exchange.request.body ?? "");
-
-export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** Text of a turn or a tool result: a string, or the joined texts of its parts. */
 export const textOf = (content: unknown): string =>

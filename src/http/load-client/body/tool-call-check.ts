@@ -1,10 +1,11 @@
 import { isObject } from "../../../core/index.ts";
 import {
   type CalledTool,
-  calledInReply,
+  type Dialect,
   eventsIn,
   parseJson,
   readEvent,
+  readReply,
   StreamedCalls,
 } from "../../../dialects/index.ts";
 
@@ -26,13 +27,13 @@ export function countStreamed(streamed: StreamedCalls, tools: OfferedTools): Too
   return countCalls(streamed.calls, streamed.finishReason, tools);
 }
 
-/** Counts the calls of a whole body. @param stream whether it is the body of a stream, which had a content coding. */
-export function countInBody(text: string, stream: boolean, tools: OfferedTools): ToolCallCounts {
+/** Counts the calls of a whole body. @param dialect of a non-streaming reply; absent for a stream, which had a content coding. */
+export function countInBody(text: string, dialect: Dialect | undefined, tools: OfferedTools): ToolCallCounts {
   const streamed = new StreamedCalls();
-  if (!stream) {
+  if (dialect !== undefined) {
     const json = parseJson(text);
     streamed.add(json);
-    return countCalls(calledInReply(json), streamed.finishReason, tools);
+    return countCalls(readReply(dialect, json).toolCalls, streamed.finishReason, tools);
   }
   for (const block of eventsIn(text)) {
     const { data } = readEvent(block);

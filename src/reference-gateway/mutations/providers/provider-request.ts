@@ -1,8 +1,7 @@
-import { isObject, type JsonObject } from "../../../core/index.ts";
+import { isObject, type JsonObject, listOf } from "../../../core/index.ts";
 import { grid, type Mutation, mutation } from "../../change.ts";
 import {
   later,
-  listOf,
   onProviderBody,
   onProviderRequest,
   onTexts,

@@ -1,9 +1,8 @@
-import { isObject, type JsonObject } from "../../../core/index.ts";
+import { isObject, type JsonObject, listOf } from "../../../core/index.ts";
 import { type Variant, variant } from "../../change.ts";
 import { coolDown } from "../../edits/cool-down.ts";
 import {
   later,
-  listOf,
   onNextProvider,
   onProviderBody,
   onProviderRequest,

@@ -1,6 +1,6 @@
-import { isObject, type JsonObject, type JsonValue } from "../../../core/index.ts";
+import { isObject, type JsonObject, type JsonValue, listOf } from "../../../core/index.ts";
 import { type Variant, variant } from "../../change.ts";
-import { listOf, onProviderBody } from "../../edits/provider-edits.ts";
+import { onProviderBody } from "../../edits/provider-edits.ts";
 import {
   onFormat,
   onProviderTools,
