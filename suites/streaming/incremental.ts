@@ -25,7 +25,7 @@ const MIN_RUNS = 3;
 
 /** Parameters that a gateway may refuse, because the interface does not show them, but which do not turn off streaming. */
 const PARAMETERS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  "usage-asked-for": { stream_options: { include_usage: true } },
+  "usage-requested": { stream_options: { include_usage: true } },
   "usual-parameters": { max_tokens: 1_024, temperature: 0.7 },
   "tools-offered": { tools: toolsOf("chat", ONE_TOOL) },
   "system-turn": {

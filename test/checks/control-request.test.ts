@@ -21,7 +21,13 @@ async function responseOf(status: number, body: string, headers: Record<string, 
     headers: [["Content-Type", "application/json"]],
     body: "{}",
   });
-  const requested = { endpoint: "chat", mode: "non-streaming", intent: "good", account: "main", inFlight: 1 } as const;
+  const requested = {
+    endpoint: "chat",
+    mode: "non-streaming",
+    intent: "ordinary",
+    account: "main",
+    inFlight: 1,
+  } as const;
   return new Response(exchange, requested, RULES);
 }
 

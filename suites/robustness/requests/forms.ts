@@ -32,7 +32,7 @@ const inAnyForm = defineCheck({
       const request: RequestSpec = {
         prompt: inTurns(text, LONG_TURN, "Noted."),
         mode,
-        intent: mode === "non-streaming" ? "good" : "either",
+        intent: mode === "non-streaming" ? "ordinary" : "either",
       };
       const formed = await t.send({ ...request, form: t.case as BodyForm, intent: "either" });
       pairs.push({ text, formed, plain: await t.send(request) });
