@@ -101,7 +101,7 @@ const notStreamed = defineCheck({
   },
   judge({ replies }, verdict, axes) {
     for (const response of replies) {
-      if (axes.case !== "accepts-streams") verdict.assumeGood(response, "a plain request");
+      if (axes.case !== "accepts-streams") verdict.requireControl(response, "a plain request");
       else if (!verdict.must("CHAT-1", response.status, success, { in: response, at: "status" })) continue;
       const framing = that("one JSON document", (value) => value === "single-json");
       const seen = { in: response, because: response.text.slice(0, 80) };
@@ -127,7 +127,7 @@ const requiredFields = defineCheck({
     return { control: await t.control(), refused: await t.send({ omit: [t.case], intent: "unusual" }) };
   },
   judge({ control, refused }, verdict, axes) {
-    verdict.assumeGood(control);
+    verdict.requireControl(control);
     const requirement = REQUIRED[axes.case ?? ""] ?? "CHAT-5";
     verdict.should(requirement, refused.status, callerError, { in: refused, at: "status" });
     if (requirement === "CHAT-6") {

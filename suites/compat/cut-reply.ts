@@ -20,7 +20,7 @@ function finishOf(response: Response): unknown {
 function judge(dialect: Dialect, mode: Mode | undefined, free: Response, cut: Response, verdict: Verdict): void {
   // Another check reports a dialect that does not stream.
   if (mode === "streaming" && !free.streamed) verdict.notApplicable(`nothing was streamed (${free.summary})`);
-  verdict.assumeGood(free, "the request with a large limit");
+  verdict.requireControl(free, "the request with a large limit");
   const whole = free.replyText ?? "";
   const part = cut.replyText ?? "";
   // A model may say something else the second time, or have nothing more to say: only a clear truncation is judged.

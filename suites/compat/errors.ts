@@ -153,7 +153,7 @@ const modelList = defineCompat("chat", {
     return { list: await t.send({ endpoint: "models" }) };
   },
   judge({ list }, verdict) {
-    verdict.assumeGood(list, "the model list");
+    verdict.requireControl(list, "the model list");
     const at = (pointer: string) => ({ in: list, at: pointer });
     verdict.compat("COMPAT-CONTENT-TYPE", mediaType(list.headers), aJsonType, at("Content-Type"));
     const there = (value: unknown, expected: unknown, pointer: string) => {

@@ -17,7 +17,7 @@ async function askForTools(t: Session, dialect: Dialect) {
 }
 
 function askWithTools(dialect: Dialect, prompt: string, tools: Readonly<Record<string, string>>): RequestSpec {
-  return { endpoint: dialect, model: "tools", prompt, fields: { tools: toolsOf(dialect, tools) }, intent: "either" };
+  return { endpoint: dialect, model: "tools", prompt, fields: { tools: toolsOf(dialect, tools) }, intent: "any" };
 }
 
 /**

@@ -123,7 +123,7 @@ const models = defineCheck({
     if (fromOthers.length > 0)
       verdict.markUndecided("inconclusive", `only ${reached} were served by the providers of \`upstream\``);
     if (fromOthers.length === others.length) return;
-    for (const { response, model } of others) verdict.assumeGood(response, `a request for ${model}`);
+    for (const { response, model } of others) verdict.requireControl(response, `a request for ${model}`);
     const priced = judgePrices(recording, verdict, ({ isForPrice }) => isForPrice);
     verdict.assume(priced > 0, "the ledger has a row for a request to another model");
   },
@@ -192,7 +192,7 @@ const smallScenario = defineScenario<SmallRecording>({
   assume({ reading, failed, served, fromOthers }, verdict) {
     assumeRead(reading, verdict);
     const [first] = failed;
-    if (served === 0 && first !== undefined) verdict.assumeGood(first, "a small request");
+    if (served === 0 && first !== undefined) verdict.requireControl(first, "a small request");
     if (fromOthers.length === 0) return;
     if (fromOthers.length === served)
       assumeReached(

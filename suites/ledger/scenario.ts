@@ -120,7 +120,7 @@ export const ledgerScenario = defineScenario<LedgerRecording>({
     assumeRead(reading, verdict);
     const [first] = sent;
     if (first !== undefined && !sent.some(({ response }) => response.admitted))
-      verdict.assumeGood(first.response, "a request for a model of these providers");
+      verdict.requireControl(first.response, "a request for a model of these providers");
     const lost = sent.find(
       ({ outcome, response }) => outcome === "served" && !response.admitted && !isUnsupported(response),
     );

@@ -102,7 +102,7 @@ const maxTokensBounds = defineCheck({
     assumeControl(verdict, control);
     const long = control.control.replyText?.length ?? 0;
     for (const response of short) {
-      verdict.assumeGood(response, "the request with a small limit");
+      verdict.requireControl(response, "the request with a small limit");
       const count = outputCount(response);
       if (count !== undefined)
         verdict.should("MSG-6", count, atMost(SHORT_LIMIT), {

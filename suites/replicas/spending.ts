@@ -34,7 +34,7 @@ type SpendRecording = {
 async function exhaust(t: Session, key: Key, reason: Parameters<typeof expectedDenial>[1]): Promise<SpendRecording> {
   const { status, readAs } = expectedDenial(t, reason);
   const [address = "", ...others] = addressesOf(t.target);
-  const request = (at: string): RequestSpec => ({ key, address: at, intent: "either", repeats: false });
+  const request = (at: string): RequestSpec => ({ key, address: at, intent: "any", repeats: false });
   const known = await pollUntilApplied(t, request(address), "created", isServed);
   const first: Response[] = [];
   while (first.length < MAX_REQUESTS && first.every(isServed)) first.push(await t.send(request(address)));

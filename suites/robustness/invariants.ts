@@ -218,7 +218,7 @@ const inTime = defineInvariant({
   judge(responses, verdict) {
     const quick = untouched(responses).filter(
       ({ requested, exchange }) =>
-        requested.intent !== "ordinary" && requested.intent !== "either" && exchange.ending.kind !== "unreachable",
+        requested.intent !== "ordinary" && requested.intent !== "any" && exchange.ending.kind !== "unreachable",
     );
     if (quick.length === 0) return verdict.inconclusive("nothing was denied or refused");
     const late = quick.filter(

@@ -78,7 +78,7 @@ async function lastingRequest(t: Session): Promise<RequestSpec> {
 async function exhaust(t: Session, { state, parallel, affordable }: Burst): Promise<Used | null> {
   const key = await t.fixtures.freshKey(`key.${state}`);
   if (key === undefined) return null;
-  const request: RequestSpec = { ...(await lastingRequest(t)), key, intent: "either", repeats: false };
+  const request: RequestSpec = { ...(await lastingRequest(t)), key, intent: "any", repeats: false };
   let [inParallel, failed, sent] = [0, 0, 0];
   for (let isOpen = true; isOpen && sent < MAX_REQUESTS; ) {
     const responses = await Promise.all(Array.from({ length: parallel }, () => t.start(request).done));

@@ -47,7 +47,7 @@ describe("the control request of a negative probe", () => {
     expect([response.admitted, isAmbient(response)]).toEqual([false, ambient]);
     const thrown = (() => {
       try {
-        new Verdict().assumeGood(response);
+        new Verdict().requireControl(response);
       } catch (error) {
         return error as Undecided;
       }
@@ -63,7 +63,7 @@ describe("the control request of a negative probe", () => {
   test("one that was served has no effect", async () => {
     const response = await responseOf(200, GOOD);
     const verdict = new Verdict();
-    verdict.assumeGood(response);
+    verdict.requireControl(response);
     verdict.assume(true, "all is well");
     expect([verdict.findings, isAmbient(response)]).toEqual([[], false]);
   });

@@ -69,7 +69,7 @@ export function storedSide(folder: string, name: string): StoredSide {
 /** A request by what its check expects of it. */
 const REQUESTS = {
   ordinary: "valid request",
-  either: "request that may be denied",
+  any: "request that may be denied",
   unusual: "unusual or invalid request",
   denied: "request to be denied",
 } as const satisfies Readonly<Record<RequestInfo["intent"], string>>;

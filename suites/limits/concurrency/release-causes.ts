@@ -63,10 +63,10 @@ export async function releaseCauses(t: Session, options: CauseOptions): Promise<
     {
       what: "finished requests",
       async run() {
-        await each(forms({ intent: "either" }));
+        await each(forms({ intent: "any" }));
         await each(conversations(t));
         // Ended by their output limit.
-        await each(forms({ intent: "either", prompt: LONG_STORY, maxTokens: 2 }));
+        await each(forms({ intent: "any", prompt: LONG_STORY, maxTokens: 2 }));
         await each(calling);
       },
     },
@@ -213,7 +213,7 @@ async function sendTogether(t: Session, { key, limits }: LimitedAccount, request
 /** Many requests: one leak in a hundred needs hundreds of them to show. */
 async function sendMany(t: Session, { account, spacingMs }: CauseOptions) {
   const { key, limits } = account;
-  const requests = inEveryForm(t, { intent: "either" });
+  const requests = inEveryForm(t, { intent: "any" });
   const most = spacingMs > 0 ? 0 : Math.min(MANY, Math.floor(limits.rpm / 10));
   const endUs = t.nowUs() + MANY_MS * 1_000;
   let sent = 0;

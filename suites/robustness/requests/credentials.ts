@@ -37,7 +37,7 @@ const keyPlace = defineCheck({
     };
   },
   judge({ control, bare, response }, verdict) {
-    verdict.assumeGood(control);
+    verdict.requireControl(control);
     judgePlace(bare, response, verdict);
   },
 });
@@ -61,7 +61,7 @@ const listKeyPlace = defineCheck({
     };
   },
   judge({ control, bare, response }, verdict) {
-    verdict.assumeGood(control, "the list with its key");
+    verdict.requireControl(control, "the list with its key");
     judgePlace(bare, response, verdict);
   },
 });
@@ -81,7 +81,7 @@ const schemeCase = defineCheck({
     };
   },
   judge({ control, response }, verdict) {
-    verdict.assumeGood(control);
+    verdict.requireControl(control);
     verdict.should("BEARER-SCHEME", response.admitted, aReply, { in: response });
   },
 });

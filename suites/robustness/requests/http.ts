@@ -144,7 +144,7 @@ const unknownHeaders = defineCheck({
     return { control: await t.control(), response: await t.send({ ...specs[t.case], intent: "unusual" }) };
   },
   judge({ control, response }, verdict) {
-    verdict.assumeGood(control);
+    verdict.requireControl(control);
     verdict.observe("BASE-5", response.summary, { in: response });
     verdict.should("HTTP-UNKNOWN-HEADER", response.admitted, aReply, { in: response });
   },
@@ -164,7 +164,7 @@ const expectation = defineCheck({
     return { control, status, continued, ms };
   },
   judge({ control, status, continued, ms }, verdict) {
-    verdict.assumeGood(control);
+    verdict.requireControl(control);
     const fair = that(
       "2xx or 417",
       (value) => value === 417 || (typeof value === "number" && value >= 200 && value < 300),
