@@ -4,6 +4,7 @@ import { conclusionOf, finding } from "../../judging/index.ts";
 import type { EventExecution, EventFigures, Finding, JudgedRun, LoadEvent } from "../../record/index.ts";
 import type { EventExpectations } from "./event.ts";
 import type { EventBound } from "./event-bound.ts";
+import { judgeAdmitted } from "./judge-admitted.ts";
 import { readEventExpectations } from "./written-events.ts";
 
 const CONFIDENCE = 0.95;
@@ -107,7 +108,7 @@ interface Question {
 
 function questionsOf(expect: EventExpectations): Question[] {
   const { failed, retryable, invalidReplies, incompleteResponses } = expect;
-  const { truncatedStreams, interruptedStreams, addedDelayS, recoveredWithinS } = expect;
+  const { truncatedStreams, interruptedStreams, admitted, addedDelayS, recoveredWithinS } = expect;
   const bounded = (
     id: string,
     title: string,
@@ -160,6 +161,15 @@ function questionsOf(expect: EventExpectations): Question[] {
         kinds: [],
       }),
     ),
+    ...(admitted === undefined
+      ? []
+      : [
+          {
+            id: "admitted",
+            title: "The account's limits are neither forgotten nor multiplied",
+            judge: (named: Named, { limit }: EventFigures) => judgeAdmitted(named, limit, admitted),
+          },
+        ]),
     ...(addedDelayS === undefined
       ? []
       : [

@@ -55,6 +55,27 @@ const eventFiguresSchema = z.strictObject({
   }),
   /** Seconds before the first event; `null` if there were too few. */
   before: z.strictObject({ seconds: count, servedShare: z.number(), p50Ms: latency, p95Ms: latency }).nullable(),
+  /**
+   * Requests admitted from the event on, and in the time before the first event in which the account was at its limit; both in whole
+   * minutes, because limits may be counted in fixed ones.
+   */
+  limit: z
+    .strictObject({
+      /** Denied by a limit before the first event. */
+      deniedBefore: count,
+      /** Whole seconds from the first of these denials to the first event. */
+      limitedS: count,
+      /** What of it was measured, s; 0 if it is less than a minute. */
+      beforeS: count,
+      admittedBefore: count,
+      /** Time from the event on that was measured, s; 0 if less than a minute was left of the load. */
+      windowS: count,
+      sent: count,
+      admitted: count,
+      /** Neither admitted nor denied for certain: unusable, truncated, or without a complete response. */
+      unclear: count,
+    })
+    .optional(),
   /** Seconds from the event until outcomes and latency had recovered; `null`: not before the end, or not known. */
   recoveredS: z.number().nullable(),
   /** Whole seconds after the event that could show it. */
