@@ -27,6 +27,8 @@ export interface EventExpectations {
   readonly interruptedStreams?: EventBound | undefined;
   /** Requests admitted from the event on, as a multiple of what was admitted before while the account was at its limit. */
   readonly admitted?: RatioBound | undefined;
+  /** Whether every slot of the account must be free after the load. */
+  readonly slotsLeaked?: true | undefined;
   /** Time by which the longest response time in the window may exceed the p95 before, s. */
   readonly addedDelayS?: number | undefined;
   /** Time until outcomes and latency have recovered, s: from the start of the event, or of its undo if it has a duration. */

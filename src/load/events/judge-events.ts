@@ -5,6 +5,7 @@ import type { EventExecution, EventFigures, Finding, JudgedRun, LoadEvent } from
 import type { EventExpectations } from "./event.ts";
 import type { EventBound } from "./event-bound.ts";
 import { judgeAdmitted } from "./judge-admitted.ts";
+import { judgeSlots } from "./judge-slots.ts";
 import { readEventExpectations } from "./written-events.ts";
 
 const CONFIDENCE = 0.95;
@@ -22,7 +23,7 @@ export function withEvents(run: JudgedRun): JudgedRun {
   const { events = [], generator } = run;
   if (events.length === 0 || run.shard !== undefined) return run;
   const expectations = readEventExpectations(run.workload);
-  const judged = events.flatMap((event) => judgeEvent(event, expectations.get(event.name) ?? {}));
+  const judged = events.flatMap((event) => judgeEvent(event, expectations.get(event.name) ?? {}, run));
   const findings = generator.valid ? judged : judged.map((one) => withoutTiming(one, generator.problems));
   return { ...run, disturbance: { ...conclusionOf(findings), findings } };
 }
@@ -34,11 +35,11 @@ function withoutTiming({ name, title, requirements, basis, outcome, ...rest }: F
 }
 
 /** The findings of one event, pure: everything is in the record. */
-export function judgeEvent(event: LoadEvent, expect: EventExpectations): Finding[] {
+export function judgeEvent(event: LoadEvent, expect: EventExpectations, run: MeasuredRun = {}): Finding[] {
   const { name, execution, figures, undo } = event;
   const prefix = `event.${name}`;
   const undone = undo === undefined ? [] : [judgeUndo(prefix, undo)];
-  const questions = questionsOf(expect);
+  const questions = questionsOf(expect, run);
   const why = notDisturbed(event);
   if (why !== undefined || execution === null || figures === null)
     return [
@@ -106,9 +107,12 @@ interface Question {
   readonly judge: (named: Named, figures: EventFigures, event: LoadEvent) => Finding;
 }
 
-function questionsOf(expect: EventExpectations): Question[] {
+/** What was measured of a run besides its events. */
+type MeasuredRun = Partial<Pick<JudgedRun, "slots" | "watched">>;
+
+function questionsOf(expect: EventExpectations, { slots }: MeasuredRun): Question[] {
   const { failed, retryable, invalidReplies, incompleteResponses } = expect;
-  const { truncatedStreams, interruptedStreams, admitted, addedDelayS, recoveredWithinS } = expect;
+  const { truncatedStreams, interruptedStreams, admitted, slotsLeaked, addedDelayS, recoveredWithinS } = expect;
   const bounded = (
     id: string,
     title: string,
@@ -168,6 +172,15 @@ function questionsOf(expect: EventExpectations): Question[] {
             id: "admitted",
             title: "The account's limits are neither forgotten nor multiplied",
             judge: (named: Named, { limit }: EventFigures) => judgeAdmitted(named, limit, admitted),
+          },
+        ]),
+    ...(slotsLeaked === undefined
+      ? []
+      : [
+          {
+            id: "slots-leaked",
+            title: "Every slot of the account is free after the load",
+            judge: (named: Named) => judgeSlots(named, slots),
           },
         ]),
     ...(addedDelayS === undefined

@@ -4,7 +4,7 @@ import { type Action, describeAction, isLoopback, type Target } from "../../targ
 import type { Workload } from "../workload/workload.ts";
 import type { EventAction, WorkloadEvent } from "./event.ts";
 
-type EventTarget = Pick<Target, "disturb" | "source" | "authorized">;
+type EventTarget = Pick<Target, "disturb" | "source" | "authorized" | "limits">;
 
 /**
  * The events of a workload, with the actions that the target file names. The caller has already checked that
@@ -40,6 +40,12 @@ export function permittedEvents(events: readonly WorkloadEvent[], target: EventT
     return known;
   };
   const all = events.flatMap((event) => {
+    if (event.expect.slotsLeaked === true && target.limits === undefined)
+      problem(
+        "limits",
+        `is missing; the event "${event.name}" of the workload expects that no slot of the account is leaked.`,
+        'State the limits of the account of `valid`: `limits: { rpm: 6000, inFlight: 200 }`, or "none" where it has none.',
+      );
     const action = resolved(event.action, event.name);
     const after = event.after && resolved(event.after, event.name);
     return action === undefined ? [] : [{ ...event, action, after }];

@@ -56,6 +56,10 @@ const eventSchema = z
           ratio,
           'Requests admitted from the event on, compared with before: "<= 120 %". The load must exceed the account\'s limit.',
         ),
+        slotsLeaked: optional(
+          z.literal(0),
+          "After the load, as many streams at once as the account's concurrency limit (`limits` in the target file) must be admitted.",
+        ),
         addedDelayS: optional(
           z.number().positive(),
           "Seconds by which the longest response time in the window may exceed the p95 before the first event.",
@@ -169,7 +173,7 @@ function actionOf(
 
 function expectationsOf(written: WrittenEvent["expect"] = {}): EventExpectations {
   const { failed, retryable, truncatedStreams, interruptedStreams, recoveredWithinS } = written;
-  const { invalidReplies, incompleteResponses, admitted, addedDelayS } = written;
+  const { invalidReplies, incompleteResponses, admitted, slotsLeaked, addedDelayS } = written;
   const boundOf = (given: string | number | undefined) => (given === undefined ? undefined : parseEventBound(given));
   return {
     failed: boundOf(failed),
@@ -179,6 +183,7 @@ function expectationsOf(written: WrittenEvent["expect"] = {}): EventExpectations
     truncatedStreams: boundOf(truncatedStreams),
     interruptedStreams: boundOf(interruptedStreams),
     admitted: admitted === undefined ? undefined : parseRatioBound(admitted),
+    slotsLeaked: slotsLeaked === undefined ? undefined : true,
     addedDelayS,
     recoveredWithinS,
   };

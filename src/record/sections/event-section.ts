@@ -109,6 +109,21 @@ export const loadEventSchema = z.strictObject({
   figures: eventFiguresSchema.nullable(),
 });
 
+/** Streams that were sent at once after the load, as many as the account may have in flight. */
+export const slotsSchema = z.strictObject({
+  /** The account's limit on requests in flight. */
+  limit: count,
+  sent: count,
+  /** With a complete and usable reply. */
+  admitted: count,
+  /** By the concurrency limit. */
+  denied: count,
+  /** How many of the admitted ones certainly ran at the same time. */
+  atOnce: count,
+  /** Neither. */
+  others: z.array(z.strictObject({ what: z.string(), count })),
+});
+
 export type LoadEvent = z.infer<typeof loadEventSchema>;
 export type EventExecution = z.infer<typeof executionSchema>;
 export type EventFigures = z.infer<typeof eventFiguresSchema>;
