@@ -27,6 +27,9 @@ export interface EventExpectations {
   readonly interruptedStreams?: EventBound | undefined;
   /** Requests admitted from the event on, as a multiple of what was admitted before while the account was at its limit. */
   readonly admitted?: RatioBound | undefined;
+  /** CPU time, and bytes written to the log, of the gateway for a request, as a multiple of the time before. */
+  readonly cpuPerRequest?: RatioBound | undefined;
+  readonly logBytesPerRequest?: RatioBound | undefined;
   /** Whether every slot of the account must be free after the load. */
   readonly slotsLeaked?: true | undefined;
   /** Time by which the longest response time in the window may exceed the p95 before, s. */

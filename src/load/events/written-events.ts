@@ -56,6 +56,14 @@ const eventSchema = z
           ratio,
           'Requests admitted from the event on, compared with before: "<= 120 %". The load must exceed the account\'s limit.',
         ),
+        cpuPerRequest: optional(
+          ratio,
+          'CPU time of the gateway for a request, compared with before: "<= 3x". Needs processes.pidFiles in the target file.',
+        ),
+        logBytesPerRequest: optional(
+          ratio,
+          'Bytes that the gateway logs for a request, compared with before: "<= 5x". Needs processes.logs in the target file.',
+        ),
         slotsLeaked: optional(
           z.literal(0),
           "After the load, as many streams at once as the account's concurrency limit (`limits` in the target file) must be admitted.",
@@ -173,8 +181,10 @@ function actionOf(
 
 function expectationsOf(written: WrittenEvent["expect"] = {}): EventExpectations {
   const { failed, retryable, truncatedStreams, interruptedStreams, recoveredWithinS } = written;
-  const { invalidReplies, incompleteResponses, admitted, slotsLeaked, addedDelayS } = written;
+  const { invalidReplies, incompleteResponses, admitted, cpuPerRequest, logBytesPerRequest, slotsLeaked, addedDelayS } =
+    written;
   const boundOf = (given: string | number | undefined) => (given === undefined ? undefined : parseEventBound(given));
+  const ratioOf = (given: string | undefined) => (given === undefined ? undefined : parseRatioBound(given));
   return {
     failed: boundOf(failed),
     retryable: boundOf(retryable),
@@ -182,7 +192,9 @@ function expectationsOf(written: WrittenEvent["expect"] = {}): EventExpectations
     incompleteResponses: boundOf(incompleteResponses),
     truncatedStreams: boundOf(truncatedStreams),
     interruptedStreams: boundOf(interruptedStreams),
-    admitted: admitted === undefined ? undefined : parseRatioBound(admitted),
+    admitted: ratioOf(admitted),
+    cpuPerRequest: ratioOf(cpuPerRequest),
+    logBytesPerRequest: ratioOf(logBytesPerRequest),
     slotsLeaked: slotsLeaked === undefined ? undefined : true,
     addedDelayS,
     recoveredWithinS,

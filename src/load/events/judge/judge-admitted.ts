@@ -1,8 +1,8 @@
-import { formatCount, formatNumber } from "../../core/index.ts";
-import { finding } from "../../judging/index.ts";
-import type { EventFigures, Finding } from "../../record/index.ts";
-import type { RatioBound } from "./event-bound.ts";
-import { MINUTE_S, rateRatio } from "./limit-figures.ts";
+import { formatCount, formatNumber } from "../../../core/index.ts";
+import { finding } from "../../../judging/index.ts";
+import type { EventFigures, Finding } from "../../../record/index.ts";
+import type { RatioBound } from "../event-bound.ts";
+import { MINUTE_S, rateRatio } from "../limit-figures.ts";
 
 /** Loads that are this many times longer decide nothing in practice. */
 const MAX_TIMES = 100;

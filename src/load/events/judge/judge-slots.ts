@@ -1,6 +1,6 @@
-import { formatCount } from "../../core/index.ts";
-import { finding } from "../../judging/index.ts";
-import type { Finding, JudgedRun } from "../../record/index.ts";
+import { formatCount } from "../../../core/index.ts";
+import { finding } from "../../../judging/index.ts";
+import type { Finding, JudgedRun } from "../../../record/index.ts";
 
 /** Judges whether every slot of the account is free after the load. */
 export function judgeSlots(
@@ -16,8 +16,7 @@ export function judgeSlots(
   if (slots === undefined)
     return finding({
       ...facts,
-      undecided:
-        "not measured: the load was interrupted, or the target file declares that there is no concurrency limit",
+      undecided: "not measured: the load was interrupted",
     });
   const { limit, sent, admitted, denied, atOnce, others } = slots;
   const rest = others.length === 0 ? "" : `; ${others.map(({ what, count }) => `${count} ${what}`).join(", ")}`;
