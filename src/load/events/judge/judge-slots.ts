@@ -11,7 +11,8 @@ export function judgeSlots(
     ...named,
     requirements: ["LIMIT-CONC-4"],
     expected: "every stream up to the limit is admitted",
-    basis: "timing" as const,
+    // What is decided does not depend on when requests were sent.
+    basis: "content" as const,
   };
   if (slots === undefined)
     return finding({

@@ -12,7 +12,7 @@ export function judgeUse(
   event: LoadEvent,
   run: Pick<JudgedRun, "events" | "phases" | "watched">,
 ): Finding {
-  const facts = { ...named, requirements: [], expected: `${bound.text} of that before`, basis: "timing" as const };
+  const facts = { ...named, requirements: [], expected: `${bound.text} of that before`, basis: kind.basis };
   const use = requestUse(kind, event, run);
   if (typeof use === "string") return finding({ ...facts, undecided: use });
   const { before, during, ratio } = use;

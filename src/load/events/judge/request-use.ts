@@ -16,11 +16,13 @@ export interface UseKind {
   readonly least: number;
   /** Precision of a sample. */
   readonly resolution: number;
+  /** CPU time also depends on what else the machine does. */
+  readonly basis: "timing" | "content";
 }
 
 /** A log line of a hundred bytes, and half a millisecond: clock ticks are 10 ms, so that less cannot be told apart in a minute. */
-export const CPU: UseKind = { what: "CPU time", unit: "ms", least: 0.5, resolution: 10 };
-export const LOG: UseKind = { what: "log output", unit: "bytes", least: 100, resolution: 0 };
+export const CPU: UseKind = { what: "CPU time", unit: "ms", least: 0.5, resolution: 10, basis: "timing" };
+export const LOG: UseKind = { what: "log output", unit: "bytes", least: 100, resolution: 0, basis: "content" };
 
 /** Seconds before the first event that are compared. */
 const MAX_BEFORE_S = 60;
