@@ -17,12 +17,17 @@ interface Growth {
   readonly generation: number;
 }
 
+interface FileState {
+  readonly identity: string;
+  readonly size: number;
+}
+
 /** Samples of how much is written to log files. They are not read: only their sizes are. */
 export class LogSamples implements Disposable {
   readonly #logs: WatchedLogs;
   readonly #timer: NodeJS.Timeout;
   readonly #taken = new EvenSamples<Growth>();
-  readonly #known = new Map<string, { readonly inode: number; readonly size: number } | undefined>();
+  readonly #known = new Map<string, FileState | undefined>();
   #bytes = 0;
   #generation = 0;
 
@@ -52,7 +57,7 @@ export class LogSamples implements Disposable {
     for (const file of this.#logs.files) {
       const [before, now] = [this.#known.get(file), stateOf(file)];
       this.#known.set(file, now);
-      if (before !== undefined && now !== undefined && now.inode === before.inode && now.size >= before.size)
+      if (before !== undefined && now !== undefined && now.identity === before.identity && now.size >= before.size)
         this.#bytes += now.size - before.size;
       else this.#generation++;
     }
@@ -64,10 +69,11 @@ export class LogSamples implements Disposable {
   }
 }
 
-function stateOf(file: string): { readonly inode: number; readonly size: number } | undefined {
+function stateOf(file: string): FileState | undefined {
   try {
-    const { ino, size } = statSync(file);
-    return { inode: ino, size };
+    const { ino, birthtimeMs, size } = statSync(file);
+    // A new file may get the number of the one that was just removed.
+    return { identity: `${ino} ${birthtimeMs}`, size };
   } catch {
     // Removed, and perhaps not written again yet.
     return undefined;
