@@ -2,8 +2,7 @@ import { accessSync, constants, existsSync, readFileSync, statSync } from "node:
 import { dirname, relative } from "node:path";
 import { ConfigError, type ConfigProblem, fileProblem } from "../../core/index.ts";
 import type { WatchedLogs } from "./log-samples.ts";
-import { type Stat, sumOf, TICKS_PER_S, type TreeUse, treeOf } from "./process-tree.ts";
-import type { WatchedProcesses } from "./watched-processes.ts";
+import { type Stat, sumOf, TICKS_PER_S, type TreeUse, treeOf, type WatchedProcesses } from "./process-tree.ts";
 
 /** What a target file says about the gateway on this machine. */
 export interface DeclaredProcesses {

@@ -64,7 +64,7 @@ async function declaredIn(declared: DeclaredProcesses, onNotice: (text: string) 
 }
 
 async function processesOf({ watchPid, watchUnit }: TargetWatchOptions) {
-  if (watchPid !== undefined) return (await import("./watched-processes.ts")).processTree(watchPid);
+  if (watchPid !== undefined) return (await import("./process-tree.ts")).processTree(watchPid);
   return watchUnit === undefined ? undefined : (await import("./unit-processes.ts")).unitProcesses(watchUnit);
 }
 

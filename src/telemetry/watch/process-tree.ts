@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { UsageError } from "../../core/index.ts";
 
 /** Clock ticks per second of `/proc/<pid>/stat`: 100 on every Linux that Node runs on. */
 export const TICKS_PER_S = 100;
@@ -28,6 +29,29 @@ export interface TreeUse {
 export function treeUse(pid: number): TreeUse | undefined {
   const tree = treeOf(pid);
   return tree.size === 0 ? undefined : sumOf(tree);
+}
+
+/** Processes of the target, however they are found. */
+export interface WatchedProcesses {
+  /** The first of them. */
+  readonly pid: number;
+  /** For a systemd unit: its name, and the folder of its control group. */
+  readonly unit?: { readonly name: string; readonly cgroup: string };
+  /** Current resources; `undefined` when none of them is running any more. */
+  readonly read: () => TreeUse | undefined;
+}
+
+/**
+ * A process and its descendants.
+ *
+ * @throws UsageError when the process cannot be read.
+ */
+export function processTree(pid: number): WatchedProcesses {
+  if (treeUse(pid) === undefined)
+    throw new UsageError(`--watch-pid: no process ${pid} can be read here`, {
+      hint: "Name a process of this machine (Linux) that is running, and that you may read.",
+    });
+  return { pid, read: () => treeUse(pid) };
 }
 
 /** The total of several processes; ended ones count as zero. */

@@ -5,8 +5,7 @@ import type { JudgedLoad, JudgedRun, WatchedSample } from "../../record/index.ts
 import { EvenSamples } from "./even-samples.ts";
 import { LogSamples, type WatchedLogs } from "./log-samples.ts";
 import { type MetricsOptions, MetricsWatch } from "./metrics-watch.ts";
-import type { TreeUse } from "./process-tree.ts";
-import type { WatchedProcesses } from "./watched-processes.ts";
+import type { TreeUse, WatchedProcesses } from "./process-tree.ts";
 
 /** How long the target has to release what the load needed. */
 const AFTER_MS = 3_000;
