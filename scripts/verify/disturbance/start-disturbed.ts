@@ -27,7 +27,7 @@ const DEFAULT: Setup = { limits: "60000:200" };
 const SETUPS: Readonly<Record<string, Setup>> = {
   // Streams take 4 s, so that at most 16 are in flight: what a killed replica had does not fit in addition to them.
   kill: { limits: "60000:18", options: " --pace 100" },
-  // Up to 16 streams in flight are told apart from 40.
+  // Up to 16 streams in flight are distinguished from 40.
   "rolling-restart-slots": {
     limits: "60000:40",
     options: " --pace 100",

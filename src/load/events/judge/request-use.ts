@@ -20,7 +20,7 @@ export interface UseKind {
   readonly basis: "timing" | "content";
 }
 
-/** A log line of a hundred bytes, and half a millisecond: clock ticks are 10 ms, so that less cannot be told apart in a minute. */
+/** A log line of a hundred bytes, and half a millisecond: clock ticks are 10 ms, so that less cannot be distinguished in a minute. */
 export const CPU: UseKind = { what: "CPU time", unit: "ms", least: 0.5, resolution: 10, basis: "timing" };
 export const LOG: UseKind = { what: "log output", unit: "bytes", least: 100, resolution: 0, basis: "content" };
 

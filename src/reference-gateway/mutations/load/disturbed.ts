@@ -59,7 +59,7 @@ const countAloneAfterwards: Apply = (behaviour) => {
   )(behaviour);
 };
 
-/** What ends while the gateway stops is not told to the other replicas, nor that it has stopped. */
+/** What ends while the gateway stops is not reported to the other replicas, nor that it has stopped. */
 const endsUntoldAtStop: Apply = (behaviour) => {
   let isStopping = false;
   return all(
@@ -74,10 +74,14 @@ const endsUntoldAtStop: Apply = (behaviour) => {
   )(behaviour);
 };
 
-/** Uses a processor for this long. */
-function compute(forMs: number): void {
-  const endMs = performance.now() + forMs;
-  while (performance.now() < endMs);
+/** Uses this much CPU time, ms. */
+function compute(cpuMs: number): void {
+  const before = process.cpuUsage();
+  const usedMs = () => {
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1_000;
+  };
+  while (usedMs() < cpuMs);
 }
 
 const SHOWN = { breaks: ["STEADY-SERVICE"], shownBy: "checks" } as const;
