@@ -148,7 +148,7 @@ async function drained(app: FastifyInstance, unasked: ReadonlySet<Socket>, longe
 
 function makeServices(
   settings: GatewaySettings,
-  { clock: base }: GatewayOptions,
+  { clock: base, onRequest }: GatewayOptions,
   {
     upstream,
     file,
@@ -179,7 +179,7 @@ function makeServices(
     clock,
     models: new Map(modelsOf(settings, upstream).map((model) => [model.id, model])),
     scheduler: new Scheduler(),
-    traffic: new TrafficLog(),
+    traffic: new TrafficLog(onRequest),
     providers: settings,
     upstream,
     tokenCounts: settings.tokens?.counts ?? "total",

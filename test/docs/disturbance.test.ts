@@ -50,7 +50,7 @@ test("the table lists every shipped workload with events, and the actions that i
     name,
     [...actions.matchAll(/`(\w+)`/g)].map(([, action]) => action),
   ]);
-  expect(rows.map(([name]) => name)).toHaveLength(5);
+  expect(rows.map(([name]) => name)).toHaveLength(8);
   for (const [name, actions] of rows) {
     const { events = [] } = findWorkload(name as string);
     const needed = events
