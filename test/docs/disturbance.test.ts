@@ -63,7 +63,7 @@ echo "stopped: exit $?"`);
   expect(second).toMatch(/✓ event\.restart\.truncated-streams: 0 of \d+ streams truncated without an error event/);
   // On a machine that is too busy, only what depends on timing may be open.
   const open = [...second.matchAll(/^ +\? (.*)/gm)].map(([, text = ""]) => text);
-  expect(open.filter((text) => !/too busy|^other processes used/.test(text))).toEqual([]);
+  expect(open.filter((text) => !/too busy|^other processes used|^sends were late/.test(text))).toEqual([]);
   expect(second).toContain(`two processes: exit ${open.length === 0 ? 0 : 4}\n`.trimEnd());
   expect(last).toContain("stopped: exit 0");
 }, 420_000);
