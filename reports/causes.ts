@@ -13,6 +13,7 @@ export function causesInWords({ causes, checks }: RunRecord): string | undefined
     checks.filter(({ id, status }) => explained.has(id) && statuses.includes(status)).length;
   const [failed, warned] = [count("fail", "flaky"), count("warn")];
   const parts = [...(failed === 0 ? [] : [`${failed} failed`]), ...(warned === 0 ? [] : [`${warned} warned`])];
+  if (causes.length === 1 && failed + warned === 1) return `1 check instance ${failed === 1 ? "failed" : "warned"}.`;
   const explains = causes.length === 1 ? "explains" : "explain";
   return `${plural(causes.length, "cause")} ${explains} ${plural(failed + warned, "check instance")}: ${parts.join(", ")}.`;
 }

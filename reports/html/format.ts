@@ -1,3 +1,5 @@
+import { formatNumber } from "../../src/core/index.ts";
+
 /** `2026-11-21 14:09:55 UTC`, independent of time zone and locale. */
 export function utc(iso: string): string {
   return `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
@@ -17,13 +19,9 @@ export function ms(value: number): string {
   return decimal(value, value < 10 ? 1 : 0);
 }
 
-/** A number with thin spaces between groups of three, and at most `digits` decimals. */
+/** A number as in the other outputs, `1,238.5`; `–` if it is none. @param digits number of decimals. */
 export function decimal(value: number, digits = 0): string {
-  if (!Number.isFinite(value)) return "–";
-  const fixed = value.toFixed(digits);
-  const [whole = "", fraction] = fixed.split(".");
-  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, "\u202F");
-  return fraction === undefined ? grouped : `${grouped}.${fraction}`;
+  return Number.isFinite(value) ? formatNumber(value, digits) : "–";
 }
 
 export function percent(share: number, digits = 1): string {
@@ -33,7 +31,8 @@ export function percent(share: number, digits = 1): string {
 export function bytes(count: number): string {
   if (count < 1_024) return `${count} B`;
   if (count < 1_048_576) return `${decimal(count / 1_024, 1)} KiB`;
-  return `${decimal(count / 1_048_576, 1)} MiB`;
+  if (count < 1_073_741_824) return `${decimal(count / 1_048_576, 1)} MiB`;
+  return `${decimal(count / 1_073_741_824, 1)} GiB`;
 }
 
 export function plural(count: number, one: string, many = `${one}s`): string {

@@ -67,8 +67,7 @@ const leadsWithLatency = (record: RunRecord): boolean =>
 const hasChecks = (record: RunRecord): boolean => record.checks.length > 0;
 const hasThresholds = (record: RunRecord): boolean => isLoadOnly(record) && loadsWithThresholds(record).length > 0;
 const hasCoverage = (record: RunRecord): boolean => hasChecks(record) && !isLoadOnly(record);
-const hasCauses = (record: RunRecord): boolean =>
-  hasChecks(record) && (!isLoadOnly(record) || record.causes.length + unexplainedProblems(record).length > 0);
+const hasCauses = (record: RunRecord): boolean => record.causes.length + unexplainedProblems(record).length > 0;
 const hasLoad = (record: RunRecord): boolean => startedLoads(record).length > 0;
 const hasWaits = (record: RunRecord): boolean => waitingRuns(record).length > 0;
 const hasLatencies = (record: RunRecord): boolean =>
@@ -100,7 +99,7 @@ function Contents({ record }: { readonly record: RunRecord }) {
     ...(record.policy === undefined ? [] : [["gates", "Gates"] as const]),
     ...(isComparison ? changes : []),
     ...(record.overhead === undefined ? ofChecks : [["overhead", "Overhead"] as const]),
-    ["environment", "Environment"],
+    ["environment", "Environment and method"],
   ];
   return (
     <nav class="toc" aria-label="Sections">

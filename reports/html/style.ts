@@ -23,6 +23,7 @@ export const TOKENS = `
   --series-2: light-dark(#b4540a, #f0a25e);
   --series-3: light-dark(#17693f, #63cf97);
   --series-4: light-dark(#a9201a, #ff8d84);
+  --series-5: light-dark(#5f3f9e, #c2abf8);
   --heat-1: light-dark(#d6e2f5, #1f3252);
   --heat-2: light-dark(#a9c3ea, #2b4b80);
   --heat-3: light-dark(#7199d8, #4170b4);
@@ -208,9 +209,10 @@ figure svg .strong { fill: var(--ink); font-weight: 600; }
 figure svg [class^="line-"], .legend [class^="line-"] { fill: none; stroke-width: 1.7; stroke-linejoin: round; stroke-linecap: round; }
 figure svg .thin { stroke-width: 1.2; } figure svg .dots { stroke-width: 4; }
 .line-series-1 { stroke: var(--series-1); } .line-series-2 { stroke: var(--series-2); } .line-series-3 { stroke: var(--series-3); } .line-series-4 { stroke: var(--series-4); }
+.line-series-5 { stroke: var(--series-5); }
 .line-good { stroke: var(--good); } .line-bad { stroke: var(--bad); } .line-held { stroke: var(--held); } .line-quiet { stroke: var(--quiet); }
 .mark-series-1 { fill: var(--series-1); } .mark-series-2 { fill: var(--series-2); } .mark-series-3 { fill: var(--series-3); }
-.mark-series-4 { fill: none; stroke: var(--series-4); stroke-width: 1.8; }
+.mark-series-4 { fill: none; stroke: var(--series-4); stroke-width: 1.8; } .mark-series-5 { fill: var(--series-5); }
 .area-series-1 { fill: var(--series-1); opacity: .22; } .area-series-2 { fill: var(--series-2); opacity: .22; }
 .heat-1 { fill: var(--heat-1); } .heat-2 { fill: var(--heat-2); } .heat-3 { fill: var(--heat-3); } .heat-4 { fill: var(--heat-4); } .heat-5 { fill: var(--heat-5); }
 figure svg .band { fill: var(--quiet-wash); } figure svg .phase { stroke: var(--soft); stroke-dasharray: 2 3; }

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { formatCount, formatNumber } from "../../src/core/index.ts";
 import { type RunRecord, STATUSES } from "../../src/record/index.ts";
 import { oneLine } from "../clean-text.ts";
 import { describeExitCode, describeProfiles } from "../text/index.ts";
@@ -20,13 +21,13 @@ export function paintedHeadline(
 export function verdictLines(record: RunRecord, { colors, ...written }: Omit<TerminalOptions, "evidence">): string[] {
   const { verdict } = record;
   const counts = STATUSES.filter((status) => (record.counts[status] ?? 0) > 0)
-    .map((status) => `${record.counts[status]} ${status}`)
+    .map((status) => `${formatNumber(record.counts[status] ?? 0)} ${status}`)
     .join(", ");
   return [
     ...(record.profiles === undefined ? [] : [colors.bold(oneLine(describeProfiles(record.profiles)))]),
     paintedHeadline(verdict, colors),
     ...reasonLines(verdict),
-    `${counts}${counts === "" ? "" : " in "}${(record.durationMs / 1_000).toFixed(1)} s, ${record.traffic.requests} requests`,
+    `${counts}${counts === "" ? "" : " in "}${formatNumber(record.durationMs / 1_000, 1)} s, ${formatCount(record.traffic.requests, "request")}`,
     endLine(verdict, { ...written, checks: record.checks }),
   ];
 }

@@ -61,15 +61,15 @@ export function adviceFor({ worst, isAboutPath, loadRuns }: CauseFacts): string 
     case "served":
       if (!expectsRefusal(expected)) break;
       return worst.response?.reason === undefined
-        ? "Reject these requests. Each differs from its control request, which is valid: the difference makes it invalid."
+        ? "The gateway should have rejected these requests. Compare each with its control request: the only difference is what makes it invalid."
         : "These responses name the reason for a denial, but their status means success. Send denials with their own status.";
     case "reason":
       return `${observed.kind === "absent" ? "Name" : "Correct"} the reason of these denials. If the gateway names it in its own words or in another place, declare that under contract; gauntlet doctor --propose writes the lines.`;
     case "status":
       if (weight !== "fail") break;
       return expected?.kind === "value" && isDenial(worst)
-        ? "Compare the exchange with its control request: the difference between the two decides the status. If this status stands for the expected denial, declare it under contract.denials."
-        : "Compare the exchange with its control request: the difference between the two decides the status.";
+        ? `The gateway denied the request, but with ${worst.response?.status} instead of ${describeExpected(expected)}. Change the status, or, if ${worst.response?.status} is intended, declare it under contract.denials.`
+        : "Compare the exchange with its control request: the only difference between them decides the status.";
     case "header":
       return `${observed.kind === "absent" ? "Send" : "Correct"} this header in these responses, and run the first of these checks again.`;
     case "field":

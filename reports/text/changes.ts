@@ -3,9 +3,9 @@ import type { CheckChange, Comparison } from "../../src/record/index.ts";
 /** How the checks of a run differ from an earlier run, in the order of their weight; improvements are not among them. */
 export function describeChanges({ newlyFailing, vanished, worse, lost }: Comparison["checks"]): string[] {
   return [
-    ...countedLine(newlyFailing, "fails now and did not before", "fail now and did not before"),
-    ...countedLine(vanished, "is missing from this run", "are missing from this run"),
-    ...countedLine(worse, "passed and now warns", "passed and now warn"),
+    ...countedLine(newlyFailing, "newly fails", "newly fail"),
+    ...countedLine(vanished, "is missing", "are missing"),
+    ...countedLine(worse, "newly warns", "newly warn"),
     ...lostLine(lost),
   ];
 }

@@ -48,16 +48,17 @@ function describeMissing(missing: readonly { readonly name: string; readonly why
   ].join("; ");
 }
 
-const listed = (names: readonly string[]): string =>
-  names.length < 3 ? names.join(" or ") : `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
+/** `keys.a, no keys.b and no models.c`: all of them are missing. */
+const listed = ([first = "", ...others]: readonly string[]): string =>
+  others.reduce((text, name, index) => `${text}${index === others.length - 1 ? " and" : ","} no ${name}`, first);
 
 /** Preconditions that are not a name in the target file. */
 const DESCRIBED: Readonly<Record<string, string>> = {
   "model.plain": "model that is served (models.chat or models.messages)",
   "limited.rate": "account for rate limits (limited)",
-  "limited.rate.second": "second key of the account for rate limits (limited)",
+  "limited.rate.second": "second key of that account (second)",
   "limited.concurrency": "account for concurrency limits (limited)",
-  "limited.concurrency.second": "second key of the account for concurrency limits (limited)",
+  "limited.concurrency.second": "second key of that account (second)",
   "upstream.failover": "upstream with a second provider (upstream)",
 };
 

@@ -9,7 +9,7 @@ export interface Described {
 
 /** The commands by purpose. A command that is in no group would be missing: a test compares this with the commands. */
 const GROUPS: readonly (readonly [title: string, names: readonly string[]])[] = [
-  ["Judge a gateway", ["run", "conform", "rejudge", "report", "show-report"]],
+  ["Test a gateway", ["run", "conform", "rejudge", "report", "show-report"]],
   ["Load and limits", ["load", "merge", "limits", "capacity", "size", "overhead"]],
   ["Compare and gate", ["compare", "baseline", "history", "waivers", "verify-claim", "matrix"]],
   ["Set up", ["init", "doctor", "checks", "explain", "completion"]],
@@ -18,8 +18,8 @@ const GROUPS: readonly (readonly [title: string, names: readonly string[]])[] = 
 
 const EXAMPLES: readonly (readonly [line: string, what: string])[] = [
   ["gauntlet init", "write a target file for your gateway"],
-  ["gauntlet doctor", "check it, and see what can be judged"],
-  ["gauntlet conform --target gauntlet.yaml", "judge the gateway"],
+  ["gauntlet doctor", "check the setup"],
+  ["gauntlet conform --target gauntlet.yaml", "test the gateway"],
 ];
 
 const nameOf = ({ command }: Described): string => command.split(" ")[0] ?? "";

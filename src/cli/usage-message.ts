@@ -89,7 +89,7 @@ const SENTENCES: Readonly<Record<string, (data: string, known: CommandNames) => 
     hint: nextStep(known),
   }),
   "extra-positional": (_, known) => ({
-    message: `one argument too many: gauntlet ${known.usage ?? "<command>"}`,
+    message: `unexpected argument: gauntlet ${known.usage ?? "<command>"}`,
     hint: nextStep(known),
   }),
   "missing-option": (names, known) => ({
@@ -103,7 +103,10 @@ const SENTENCES: Readonly<Record<string, (data: string, known: CommandNames) => 
     const [name = "", given = "", choices = ""] = data.replaceAll('"', "").split("\u001f");
     const all = choices.split(", ");
     const option = known.options.includes(name) ? `--${name}` : name;
-    return { message: `${option} cannot be "${given}"`, hint: `${didYouMean(given, all)}Use ${all.join(", ")}.` };
+    return {
+      message: `invalid value for ${option}: "${given}"`,
+      hint: `${didYouMean(given, all)}Use ${all.join(", ")}.`,
+    };
   },
   "missing-dependent": (data, known) => {
     const [name, needed] = data.split(/\s*->\s*/);

@@ -44,16 +44,19 @@ function judgeRetryAfter(verdict: Verdict, denial: Response, requirement: Should
   );
 }
 
+/** The checks that drive an account into its limits have one of its own. */
+const NEEDS_ACCOUNT = "; the checks that reach it need an account under `limited`";
+
 const present = defineInvariant({
   id: "retry-after.present",
   about: "limited.rate",
-  title: "Every rate limit denial has a Retry-After",
+  title: "Every rate-limit denial has a Retry-After",
   covers: ["LIMIT-RATE-4"],
   explains:
     "Checks every rate_limit_exceeded denial of the run, whatever caused it: both dialects, streaming and non-streaming, the model list. Without the header, clients guess, and all retry at the same time.",
   judge(responses, verdict) {
     const denials = responses.filter(isNamedRateDenial);
-    if (denials.length === 0) return verdict.inconclusive("nothing was denied by its rate limit");
+    if (denials.length === 0) return verdict.inconclusive(`no request was denied by the rate limit${NEEDS_ACCOUNT}`);
     for (const denial of denials) {
       verdict.must("LIMIT-RATE-4", denial.header("retry-after") !== undefined, true, {
         in: denial,
@@ -90,7 +93,7 @@ const wellFormed = defineInvariant({
 const usable = defineInvariant({
   id: "retry-after.usable",
   about: "limited.rate",
-  title: "Rate denials carry a usable Retry-After",
+  title: "The Retry-After of a rate-limit denial is usable",
   covers: ["LIMIT-RATE-5"],
   explains:
     "Expects one value: whole seconds above zero, or a future HTTP date, no longer than a one-minute rate can require. Milliseconds, fractions, negative numbers, words, ISO dates and two values at once make clients wait for hours or not at all.",
@@ -101,7 +104,7 @@ const usable = defineInvariant({
         response.reason === "rate_limit_exceeded" &&
         response.header("retry-after") !== undefined,
     );
-    if (denials.length === 0) return verdict.inconclusive("no rate denial carried Retry-After");
+    if (denials.length === 0) return verdict.inconclusive(`no rate-limit denial with Retry-After${NEEDS_ACCOUNT}`);
     for (const denial of denials) judgeRetryAfter(verdict, denial, "LIMIT-RATE-5", MAX_RATE_WAIT_S);
   },
 });
@@ -115,7 +118,8 @@ const onConcurrencyDenial = defineInvariant({
     'Clients must respect Retry-After on a concurrency denial. A missing header is a warning, because the retry rule says "when present"; so is an unusable value.',
   judge(responses, verdict) {
     const denials = responses.filter(isConcurrencyDenial);
-    if (denials.length === 0) return verdict.inconclusive("nothing was denied by the concurrency limit");
+    if (denials.length === 0)
+      return verdict.inconclusive(`no request was denied by the concurrency limit${NEEDS_ACCOUNT}`);
     const without = denials.filter((denial) => denial.header("retry-after") === undefined);
     verdict.should("LIMIT-CONC-6", without.length, 0, {
       in: without[0],

@@ -31,7 +31,7 @@ describe("the overview", () => {
     expect(new Set(COMMANDS).size).toBe(28);
     const files = readdirSync(new URL("../../src/commands", import.meta.url));
     expect([...COMMANDS].sort()).toEqual(files.filter((file) => file !== "index.ts").sort());
-    for (const group of ["Judge a gateway", "Load and limits", "Compare and gate", "Set up", "Tools", "Examples"])
+    for (const group of ["Test a gateway", "Load and limits", "Compare and gate", "Set up", "Tools", "Examples"])
       expect(OVERVIEW).toContain(`\n${group}\n`);
   });
 
@@ -99,9 +99,9 @@ describe("a wrong command line gets a message in plain words, with what was prob
     [["conform", "--target"], "--target needs a value\n  See `gauntlet conform --help` for its options."],
     [
       ["init", "--ci", "gitlabb"],
-      '--ci cannot be "gitlabb"\n  Did you mean "gitlab"? Use github, gitlab, jenkins, none.',
+      'invalid value for --ci: "gitlabb"\n  Did you mean "gitlab"? Use github, gitlab, jenkins, none.',
     ],
-    [["completion", "tcsh"], 'shell cannot be "tcsh"\n  Use bash, zsh, fish.'],
+    [["completion", "tcsh"], 'invalid value for shell: "tcsh"\n  Use bash, zsh, fish.'],
     [
       ["conform", "--baseline", "b.json"],
       "--baseline needs --policy as well\n  See `gauntlet conform --help` for its options.",

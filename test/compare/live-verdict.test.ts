@@ -102,7 +102,7 @@ test.each<[what: string, b: Build, verdict: Comparison["verdict"], says: RegExp]
     /event gap p50, chat streaming: the second build has no value/,
   ],
   ["a check that no longer applies", { checks: "not-applicable" }, "inconclusive", /auth\.a was decided \(pass\)/],
-  ["a check that now warns", { checks: "warn" }, "regressed", /auth\.a passed and now warns/],
+  ["a check that now warns", { checks: "warn" }, "regressed", /auth\.a newly warns/],
 ])("a session with %s", async (_what, b, verdict, says) => {
   const a = b.noise === undefined ? {} : { noise: b.noise };
   const found = await session(b, a);

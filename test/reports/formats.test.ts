@@ -207,8 +207,45 @@ test("annotations: one for each cause, at most ten of a kind, omitted ones are c
 
 describe("html", () => {
   test("says what a failure means for a gateway that expresses the same in another way, only if there is one", () => {
-    expect(render("html")).toContain("declare that under <code>contract</code> in the target file");
+    expect(render("html")).toContain("declare it under <code>contract</code> in the target file");
     expect(render("html", recordOf([result("models.list", "pass")]))).not.toContain("<code>contract</code>");
+  });
+
+  test.each([
+    [
+      "a waiver that expired",
+      { kind: "waiver", text: "the waiver of auth.bad expired on 2026-10-01" },
+      "The waiver of auth.bad",
+    ],
+    ["a gate", { kind: "gate", text: "ttft_ms p95 < 1" }, "1 gate of the policy was not met."],
+  ] as const)("a run that failed without a failed check names %s", (_what, reason, says) => {
+    const { verdict, ...record } = recordOf([result("models.list", "pass")]);
+    const failed: RunRecord["verdict"] = { ...verdict, result: "fail", exitCode: 1, reasons: [reason] };
+    const lead = elementsOf(render("html", { ...record, verdict: failed })).find(({ attrs }) =>
+      attrs.some(({ name, value }) => name === "class" && value === "lead"),
+    );
+    expect(lead && textOf(lead)).toContain(says);
+  });
+
+  test("blocked checks come before the undecided ones that they cause, and the lines to paste before both", () => {
+    const blocked = result("auth.away", "blocked", { unblock: ["keys:", "  revoked: env:GW_REVOKED"] });
+    const [body] = elementsOf(render("html", recordOf([result("limits.unclear", "inconclusive"), blocked])));
+    const text = body === undefined ? "" : textOf(body);
+    const order = ["was not run", "limits.unclear", "revoked: env:GW_REVOKED", "Undecided"].map((one) =>
+      text.indexOf(one, text.indexOf("Why")),
+    );
+    expect(order.every((at) => at > 0)).toBe(true);
+    expect([...order].sort((a, b) => a - b)).toEqual(order);
+  });
+
+  test("the five outcomes of requests have five colours", () => {
+    const phase = loadPhase("steady", { classes: [loadClass()], series: loadSeries(0, 5, 20, 10) });
+    const html = render("html", recordOf([], { load: { runs: [loadRun("w", { phases: [phase] })] } }));
+    const names = ["offered", "admitted", "denied", "failed", "invalid"];
+    const classes = names.map(
+      (name) => new RegExp(`<line class="(line-series-\\d)"[^>]*>(?:(?!<line)[^])*?</svg>${name}`).exec(html)?.[1],
+    );
+    expect(classes).toEqual([1, 3, 2, 4, 5].map((style) => `line-series-${style}`));
   });
 
   test("says verdict, counts, coverage and every check without a script", () => {

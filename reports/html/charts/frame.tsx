@@ -166,6 +166,7 @@ export const STYLES = [
   { stroke: "series-2", dash: "7 3", mark: "square" },
   { stroke: "series-3", dash: "2 3", mark: "diamond" },
   { stroke: "series-4", dash: "9 3 2 3", mark: "cross" },
+  { stroke: "series-5", dash: "1 4", mark: "triangle" },
 ] as const;
 
 export type Style = (typeof STYLES)[number];
@@ -173,6 +174,15 @@ export type Style = (typeof STYLES)[number];
 export function styleOf(index: number): Style {
   return STYLES[index % STYLES.length] ?? STYLES[0];
 }
+
+/** The outcomes of requests in the order of legends, with their styles: green, amber, red and violet, as on the live page. */
+export const OUTCOME_STYLES = {
+  offered: STYLES[0],
+  admitted: STYLES[2],
+  denied: STYLES[1],
+  failed: STYLES[3],
+  invalid: STYLES[4],
+} as const satisfies Readonly<Record<string, Style>>;
 
 interface MarkProps {
   readonly style: Style;
@@ -187,6 +197,7 @@ export function Mark({ style, x, y, title }: MarkProps) {
     square: "M-2.6 -2.6h5.2v5.2h-5.2z",
     diamond: "M0 -3.8L3.8 0L0 3.8L-3.8 0z",
     cross: "M-3 -3L3 3M3 -3L-3 3",
+    triangle: "M0 -3.6L3.6 2.8H-3.6z",
   }[style.mark];
   return (
     <path class={`mark-${style.stroke}`} d={path} transform={`translate(${n(x)} ${n(y)})`}>

@@ -11,6 +11,7 @@ import {
   n,
   type Scale,
   Sheet,
+  type Style,
   styleOf,
 } from "./frame.tsx";
 import { LABEL_ROW, rowsOf } from "./labels.ts";
@@ -18,6 +19,8 @@ import { PhaseLabels, type PhaseSpan, placePhases } from "./phase-labels.tsx";
 
 export interface TimeLine {
   readonly name: string;
+  /** By default the style of its place in the panel. */
+  readonly style?: Style;
   /** `null`: no value, a gap in the line. */
   readonly points: readonly { readonly atS: number; readonly value: number | null }[];
 }
@@ -61,7 +64,9 @@ export function TimePanels({ label, panels: given, phases }: TimePanelsProps) {
   });
   const height = top - BETWEEN + BOX.bottom;
   const whole = { ...BOX, top: boxes[0]?.top ?? 0, height };
-  const named = new Map(panels.flatMap(({ lines }) => lines.map(({ name }, index) => [name, styleOf(index)] as const)));
+  const named = new Map(
+    panels.flatMap(({ lines }) => lines.map(({ name, style }, index) => [name, style ?? styleOf(index)] as const)),
+  );
   return (
     <>
       {named.size < 2 ? null : <Legend entries={[...named].map(([name, style]) => ({ name, style }))} />}
@@ -106,8 +111,8 @@ function Panel({ panel, box, x }: { readonly panel: TimePanel; readonly box: Box
         lift={2}
       />
       <line class="axis-line" x1={box.left} x2={box.width - box.right} y1={box.height} y2={box.height} />
-      {lines.map(({ name, points }, index) => {
-        const style = styleOf(index);
+      {lines.map(({ name, points, style: given }, index) => {
+        const style = given ?? styleOf(index);
         return (
           <g key={name}>
             <path class={`line-${style.stroke}`} d={path([...points]) ?? ""} stroke-dasharray={style.dash} />

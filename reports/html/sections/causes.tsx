@@ -47,8 +47,8 @@ export function CausesSection({ source, anchors }: { readonly source: ReportSour
       {causes.some(({ cause }) => cause.weight === "fail" && isOfSpecification(record, cause)) ? (
         <p>
           A failure means that clients written for the specification do not get what they rely on. If this gateway
-          expresses the same in another way, declare that under <code>contract</code> in the target file: it is then
-          judged by its own promise. If the failure is known and accepted for now, write a waiver.
+          signals the same thing differently, declare it under <code>contract</code> in the target file; it is then
+          judged by that. If the failure is known and accepted for now, write a waiver.
         </p>
       ) : null}
       {causes.map((group, index) => (
@@ -56,11 +56,7 @@ export function CausesSection({ source, anchors }: { readonly source: ReportSour
       ))}
       {others.length === 0 ? null : (
         <>
-          {isLoadOnly(record) && causes.length === 0 ? (
-            <div id="unexplained" />
-          ) : (
-            <Heading id="unexplained" title="Other results" />
-          )}
+          {causes.length === 0 ? <div id="unexplained" /> : <Heading id="unexplained" title="Without a cause" />}
           {others.map((group) => (
             <Group key={`${group.check} ${group.status}`} group={group} context={context} />
           ))}
@@ -76,16 +72,29 @@ const isOfSpecification = ({ requirements }: RunRecord, { requirement }: CauseGr
 function sentence(record: RunRecord, others: readonly ProblemGroup[]): string {
   const rest = others.reduce((sum, { instances }) => sum + instances.length, 0);
   const inWords = causesInWords(record);
-  if (inWords === undefined && rest === 0) return "Nothing went wrong in any check.";
   if (inWords === undefined && isLoadOnly(record))
     return `${plural(rest, "load expectation was", "load expectations were")} not met or undecided.`;
-  const parts = [inWords ?? "", rest === 0 ? "" : `${plural(rest, "result is", "results are")} not part of a cause.`];
+  const parts = [
+    inWords ?? "",
+    rest === 0 ? "" : `${plural(rest, "result")} without a cause: ${countedStatuses(others)}.`,
+  ];
   return parts.filter((part) => part !== "").join(" ");
 }
 
-/** The results of a load without causes are thresholds and phases, which are their own explanation. */
-export const causesTitle = (record: RunRecord): string =>
-  isLoadOnly(record) && record.causes.length === 0 ? "Not met or undecided" : "Causes";
+/** `2 inconclusive, 1 warn`. */
+function countedStatuses(groups: readonly ProblemGroup[]): string {
+  const counts = new Map<string, number>();
+  for (const { status, instances } of groups) counts.set(status, (counts.get(status) ?? 0) + instances.length);
+  return [...counts].map(([status, count]) => `${decimal(count)} ${status}`).join(", ");
+}
+
+/** Results without a cause have a title of their own; those of a load are thresholds and phases, which explain themselves. */
+export function causesTitle(record: RunRecord): string {
+  if (record.causes.length > 0) return "Causes";
+  if (isLoadOnly(record)) return "Not met or undecided";
+  const isUndecided = unexplainedProblems(record).every(({ status }) => status === "inconclusive");
+  return isUndecided ? "Undecided" : "Without a cause";
+}
 
 /** Anchor of a cause; the verdict links to it. */
 export const causeAnchor = (anchors: Anchors, index: number): string => anchors.of("cause", String(index + 1));
@@ -144,7 +153,12 @@ function Requirements({ group: { cause }, context }: { readonly group: CauseGrou
           <span class={`level ${first.level.toLowerCase()}`}>{first.level}</span> <Prose text={first.text} />
         </>
       )}
-      {others.length === 0 ? null : <span class="because">Also broken: {others.flatMap((id) => [link(id), " "])}</span>}
+      {others.length === 0 ? null : (
+        <span class="because">
+          Also violated:{" "}
+          {others.flatMap((id) => [link(id), known.get(id) === undefined ? " " : ` (${known.get(id)?.level}) `])}
+        </span>
+      )}
     </p>
   );
 }

@@ -19,7 +19,7 @@ export function ChangesSection({ record }: { readonly record: RunRecord }) {
 const KINDS: Readonly<Record<Comparison["kind"], string>> = {
   live: "Both ran in one session, in short interleaved blocks in shuffled, balanced order.",
   stored:
-    "Two stored runs: weaker evidence than one interleaved session, because the machine may have changed in between. Figures decide only if they differ by more than machines do from day to day.",
+    "Two stored runs: weaker evidence than one interleaved session, because the machine may have changed in between. Figures decide only if they differ by more than normal day-to-day variation.",
   baseline:
     "Compared with an accepted baseline: one run against one run, so the figures have no intervals. Gates on the baseline decide.",
 };
@@ -41,10 +41,10 @@ function Changes({ comparison }: { readonly comparison: Comparison }) {
       )}
       {metrics.length === 0 ? null : <Metrics comparison={comparison} />}
       <CheckList id="newly-failing" title="Newly failing" changes={checks.newlyFailing} />
-      <CheckList id="vanished" title="Vanished" changes={checks.vanished} />
+      <CheckList id="vanished" title="Missing" changes={checks.vanished} />
       <CheckList id="newly-warning" title="Newly warning" changes={checks.worse} />
-      <CheckList id="no-longer-decided" title="No longer decided" changes={checks.lost} />
-      <CheckList id="other-changes" title="Otherwise changed" changes={checks.other} />
+      <CheckList id="no-longer-decided" title="Now undecided" changes={checks.lost} />
+      <CheckList id="other-changes" title="Other changes" changes={checks.other} />
       <CheckList id="fixed" title="Fixed" changes={checks.fixed} />
       <CheckList id="added" title="New" changes={checks.added} />
       {drift.length === 0 ? null : <DriftTable drift={drift} />}

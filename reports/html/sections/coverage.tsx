@@ -22,8 +22,10 @@ export function CoverageSection({ record, anchors }: { readonly record: RunRecor
   const uncovered = ours.filter(({ status }) => status === undefined);
   const judged = ours.filter(({ status }) => status !== undefined && JUDGED.includes(status));
   const broken = ours.filter(({ status }) => status === "fail" || status === "flaky");
-  const finding = `${decimal(judged.length)} of ${plural(ours.length, "requirement")} that bind a ${side} were judged; ${
-    broken.length === 0 ? "none is broken" : `${decimal(broken.length)} ${broken.length === 1 ? "is" : "are"} broken`
+  const warned = ours.filter(({ status }) => status === "warn");
+  const count = (some: readonly unknown[]) => `${some.length === 0 ? "none" : decimal(some.length)}`;
+  const finding = `${decimal(judged.length)} of ${plural(ours.length, `${side} requirement`)} were judged; of the MUSTs, ${count(broken)} ${broken.length < 2 ? "is" : "are"} violated${
+    warned.length === 0 ? "" : `; of the SHOULDs, ${count(warned)}`
   }.`;
   return (
     <Section id="coverage" title="Coverage" finding={finding}>
@@ -205,7 +207,7 @@ function AllChecks({ checks, anchors }: { readonly checks: readonly CheckResult[
                     </code>,
                     <StatusMark key="status" status={check.status} />,
                     <Foreign key="message" text={oneLine(check.message, check.status === "pass" ? 90 : 240)} />,
-                    duration(check.durationMs),
+                    check.durationMs === 0 ? "–" : duration(check.durationMs),
                   ])}
                 />
               </details>

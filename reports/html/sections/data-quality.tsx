@@ -26,8 +26,8 @@ export function DataQualitySection({ record }: { readonly record: RunRecord }) {
   const asserted = [...states].filter(([, { by }]) => by.has("asserted") || by.has("hook")).length;
   const finding = record.complete
     ? asserted === 0
-      ? `The run was finished, and Gauntlet observed or created every state that the checks needed.`
-      : `The run was finished; ${plural(asserted, "state was", "states were")} declared, not observed.`
+      ? "The run completed. Every precondition was created or observed by Gauntlet."
+      : `The run completed. ${plural(asserted, "precondition was", "preconditions were")} declared, not observed.`
     : "The run was interrupted. The results below are valid, but they are not enough for a pass.";
   const runs = startedLoads(record);
   const late = runs.filter(({ generator }) => !generator.valid).map(({ name }) => oneLine(name, 40));
@@ -36,11 +36,11 @@ export function DataQualitySection({ record }: { readonly record: RunRecord }) {
       ? ""
       : late.length === 0
         ? " The generator stayed within its bounds."
-        : ` The generator exceeded its bounds in ${enumerate(late)}: those figures say nothing about the gateway.`;
+        : ` In ${enumerate(late)} the load generator was late: the timing there is not judged.`;
   return (
     <Section id="data-quality" title="Data quality" finding={`${finding}${generator}`}>
       <p>
-        Verdicts rest on {plural(record.traffic.requests, "recorded exchange")},{" "}
+        Verdicts are based on {plural(record.traffic.requests, "recorded exchange")},{" "}
         {sideOf(record) === "gateway" ? "first responses only" : "in order of arrival"}. {record.traffic.note}
       </p>
       {runs.length === 0 ? null : <Generators runs={runs} />}

@@ -12,7 +12,7 @@ export function EnvironmentSection({ record }: { readonly record: RunRecord }) {
     <Section
       id="environment"
       title="Environment and method"
-      finding={`Made by ${harness.name} ${harness.version} on ${environment.platform}, Node ${environment.node.replace(/^v/, "")}, with seed ${record.seed}.`}
+      finding={`Run with ${harness.name} ${harness.version} on ${environment.platform}, Node ${environment.node.replace(/^v/, "")}, with seed ${record.seed}.`}
     >
       <Facts
         pairs={[
@@ -110,11 +110,11 @@ function Method() {
           A negative probe is a valid request with exactly one thing changed. Its control request must have been served.
         </li>
         <li>
-          Only first responses are judged: no retries, no redirects. After a stray denial, the harness waits and tries
-          once more; a second one is inconclusive.
+          Only first responses are judged: no retries, no redirects. After a stray denial, Gauntlet waits and tries once
+          more; a second one is inconclusive.
         </li>
-        <li>What was not run, not sent or not seen is never a pass.</li>
-        <li>What the specification leaves open is observed and never counts.</li>
+        <li>Only what was run, sent and observed can pass.</li>
+        <li>What the specification leaves open is reported, but never judged.</li>
         <li>
           Load is open-loop. Response time counts from when a request was due, service time from when it was sent;
           admitted, denied, failed and invalid requests are never mixed. Histograms are merged; percentiles are never

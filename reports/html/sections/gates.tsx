@@ -57,7 +57,7 @@ function baselineSentence(baseline: NonNullable<RunRecord["policy"]>["baseline"]
     case "missing":
       return `The baseline ${oneLine(baseline.source, 100)} does not exist.`;
     case "other-machine":
-      return `The baseline ${oneLine(baseline.source, 100)} was accepted on another machine; its figures say nothing here.`;
+      return `The baseline ${oneLine(baseline.source, 100)} was accepted on another machine; its figures are not comparable.`;
     case "same":
       return `Baseline: ${oneLine(baseline.source, 100)}.`;
   }

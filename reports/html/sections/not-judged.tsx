@@ -3,8 +3,8 @@ import type { RunRecord } from "../../../src/record/index.ts";
 import { oneLine, shorten } from "../../clean-text.ts";
 import type { CoveredRequirement } from "../../coverage.ts";
 import { pasteInto, unblockYaml } from "../../unblock.ts";
-import { enumerate, plural } from "../format.ts";
-import { DataTable, Foreign, Heading, Prose, ScrollText, StatusMark } from "../parts.tsx";
+import { decimal, enumerate, plural } from "../format.ts";
+import { Copyable, DataTable, Foreign, Heading, Prose, StatusMark } from "../parts.tsx";
 
 /** What was observed under OPEN requirements. */
 export function Silent({ requirements }: { readonly requirements: readonly CoveredRequirement[] }) {
@@ -60,12 +60,12 @@ export function Uncovered({
       <p>
         {rest.length === 0
           ? "Every requirement that can be judged on this interface was judged."
-          : `${plural(rest.length, "requirement")} that could be judged said nothing in this run: ${enumerate(
+          : `${plural(rest.length, "more requirement was", "more requirements were")} not tested in this run: ${enumerate(
               rest.map(({ requirement }) => requirement.id),
               40,
             )}.`}{" "}
         {clients > 0
-          ? `${plural(clients, "requirement")} bind clients, not gateways; the harness keeps them itself.`
+          ? `${plural(clients, "requirement applies", "requirements apply")} to clients, not gateways; Gauntlet itself complies with ${clients === 1 ? "it" : "them"}.`
           : ""}
       </p>
       {excluded.length === 0 ? null : (
@@ -89,7 +89,7 @@ export function UncoveredOfClient({ requirements }: { readonly requirements: rea
       <p>
         {requirements.length === 0
           ? "Every requirement that binds clients was judged."
-          : `${plural(requirements.length, "requirement")} that bind clients do not show in these scenarios, or not at all in what arrives: ${enumerate(
+          : `${plural(requirements.length, "client requirement")} cannot be observed in these scenarios: ${enumerate(
               requirements.map(({ requirement }) => requirement.id),
               40,
             )}.`}
@@ -98,12 +98,28 @@ export function UncoveredOfClient({ requirements }: { readonly requirements: rea
   );
 }
 
-/** Blocked checks, grouped by missing precondition, and one block with the lines that would unblock them. */
+const blockedChecks = ({ checks }: RunRecord) => checks.filter(({ status }) => status === "blocked");
+
+/** One block with the lines that would unblock checks, next to the verdict: most of a first run with one key is blocked. */
+export function Unblock({ record }: { readonly record: RunRecord }) {
+  const blocked = blockedChecks(record);
+  const yaml = unblockYaml(blocked, record.configuration.value);
+  if (yaml === undefined) return null;
+  return (
+    <div id="unblock">
+      <p>
+        {oneLine(pasteInto(record))} <a href="#not-run">Which line each of the {decimal(blocked.length)} needs</a>.
+      </p>
+      <Copyable label="Lines of the target file that would unblock them" text={yaml} />
+    </div>
+  );
+}
+
+/** Blocked checks, grouped by missing precondition. */
 export function NotRun({ record }: { readonly record: RunRecord }) {
-  const blocked = record.checks.filter(({ status }) => status === "blocked");
+  const blocked = blockedChecks(record);
   if (blocked.length === 0) return null;
   const byMessage = groupBy(blocked, ({ message }) => message);
-  const yaml = unblockYaml([...byMessage.values()].flat(), record.configuration.value);
   return (
     <>
       <Heading id="not-run" title="Not run" />
@@ -121,13 +137,10 @@ export function NotRun({ record }: { readonly record: RunRecord }) {
           </li>
         ))}
       </ul>
-      {yaml === undefined ? null : (
-        <>
-          <p>{oneLine(pasteInto(record))}</p>
-          <ScrollText kind="command" label="Lines of the target file that would unblock them">
-            {yaml}
-          </ScrollText>
-        </>
+      {unblockYaml(blocked, record.configuration.value) === undefined ? null : (
+        <p>
+          <a href="#unblock">The lines to paste</a> are next to the verdict.
+        </p>
       )}
     </>
   );

@@ -30,6 +30,8 @@ export function Reasons({ record, anchors }: { readonly record: RunRecord; reado
     ...ofCauses(record, anchors),
     ...ofRun(record),
     ...ofGates(record),
+    // Before what it causes: a check that judges the traffic of others has nothing to judge if they did not run.
+    ...ofBlocked(record),
     ...ofUnexplained(record, anchors),
     ...ofTheRest(record),
   ];
@@ -140,28 +142,31 @@ function ofUnexplained(record: RunRecord, anchors: Anchors): Reason[] {
 /** A waiver that expires sooner needs attention now. */
 const SOON_DAYS = 14;
 
-/** What was not judged, what expires soon, and warnings. */
-function ofTheRest(record: RunRecord): Reason[] {
-  const { checks, counts, waivers = [], startedAt } = record;
+function ofBlocked(record: RunRecord): Reason[] {
+  const { checks } = record;
   const blocked = checks.filter(({ status }) => status === "blocked").length;
+  if (blocked === 0) return [];
   const isInFile = checks.every((check) => check.status !== "blocked" || lacksFixture(check));
   const howToGoOn = isInFile
     ? ' Run "gauntlet doctor" to list it, or "gauntlet init --accept-gaps" to declare it unavailable.'
     : "";
+  return [
+    {
+      status: "blocked",
+      text: `${plural(blocked, "check instance was", "check instances were")} not run`,
+      ...(isLoadOnly(record) ? {} : { href: "#not-run" }),
+      tail: `: what ${blocked === 1 ? "it needs" : "they need"} is missing.${howToGoOn}`,
+    },
+  ];
+}
+
+/** What expires soon, and warnings. */
+function ofTheRest({ counts, waivers = [], startedAt }: RunRecord): Reason[] {
   const warned = counts.warn ?? 0;
   const ending = waivers.filter(
     ({ expires }) => Date.parse(expires) - Date.parse(startedAt) < SOON_DAYS * 86_400_000,
   ).length;
   const reasons: (readonly [number, Reason])[] = [
-    [
-      blocked,
-      {
-        status: "blocked",
-        text: `${plural(blocked, "check instance was", "check instances were")} not run`,
-        ...(isLoadOnly(record) ? {} : { href: "#not-run" }),
-        tail: `: what ${blocked === 1 ? "it needs" : "they need"} is missing.${howToGoOn}`,
-      },
-    ],
     [
       ending,
       {

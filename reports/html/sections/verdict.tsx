@@ -1,10 +1,12 @@
 import { type RunRecord, STATUSES } from "../../../src/record/index.ts";
-import { visible } from "../../clean-text.ts";
+import { oneLine, visible } from "../../clean-text.ts";
 import { isLoadOnly } from "../../figures/started-loads.ts";
 import { TONES, type Tone, VERDICT_TONES } from "../../status-style.ts";
+import { describeComparison } from "../../text/index.ts";
 import type { Anchors } from "../anchors.ts";
 import { decimal, duration, enumerate, plural, utc } from "../format.ts";
 import { Facts, Foreign, StatusMark } from "../parts.tsx";
+import { Unblock } from "./not-judged.tsx";
 import { ProfileResults } from "./profiles.tsx";
 import { Reasons } from "./reasons.tsx";
 
@@ -38,6 +40,7 @@ export function VerdictSection({ record, anchors }: { readonly record: RunRecord
       )}
       <CountsBar record={record} />
       <Reasons record={record} anchors={anchors} />
+      {isLoadOnly(record) ? null : <Unblock record={record} />}
       <Facts
         pairs={[
           ["Target", <Foreign key="target" text={(target.addresses ?? [target.baseUrl]).join(", ")} />],
@@ -50,7 +53,7 @@ export function VerdictSection({ record, anchors }: { readonly record: RunRecord
           ["Requests", decimal(record.traffic.requests)],
           ["Command", `gauntlet ${record.command}`],
           ["Exit code", String(verdict.exitCode)],
-          ["Harness", `${record.harness.name} ${record.harness.version}`],
+          ["Gauntlet", `${record.harness.name} ${record.harness.version}`],
         ]}
       />
     </section>
@@ -72,21 +75,41 @@ function sentence(record: RunRecord): string {
       if (overhead !== undefined) return "Every level was measured, and the upstream does not differ from itself.";
       if (claimed.length > 0)
         return `${enumerate(claimed.map(({ name }) => name))}: every MUST was judged and met, or its violation is waived.${cut}`;
-      return `No requirement was broken${(counts.warn ?? 0) > 0 ? `; ${plural(counts.warn ?? 0, "advice was", "advices were")} not followed` : ""}.${cut}`;
-    case "fail":
+      return `No requirement was violated${(counts.warn ?? 0) > 0 ? `; ${plural(counts.warn ?? 0, "check instance")} warned` : ""}.${cut}`;
+    case "fail": {
+      const open = untested > 0 ? ` ${decimal(untested)} more could not be decided.` : "";
+      if (failed === 0) return `${withoutFailure(record)}${open}${cut}`;
       if (isLoadOnly(record))
-        return `${failed > 0 ? `${plural(failed, "expectation")} of the load ${failed === 1 ? "was" : "were"} not met.` : "A gate was not met."}${untested > 0 ? ` ${decimal(untested)} more could not be decided.` : ""}${cut}`;
+        return `${plural(failed, "expectation")} of the load ${failed === 1 ? "was" : "were"} not met.${open}${cut}`;
       if (claimed.some(({ result }) => result === "not-conformant"))
         return `${enumerate(claimed.flatMap(({ name, result }) => (result === "not-conformant" ? [name] : [])))}: a MUST is violated.${cut}`;
-      return `${failed > 0 ? `${plural(failed, "check instance")} found a broken requirement.` : "A gate was not met."}${untested > 0 ? ` ${decimal(untested)} more could not be decided.` : ""}${cut}`;
+      return `${plural(failed, "check instance")} failed.${open}${cut}`;
+    }
     case "inconclusive":
       if (claimed.length > 0)
-        return `No chosen profile is violated, but what they require was not tested completely: this is not a pass.${cut}`;
-      return `Nothing was found broken, but ${untested > 0 ? `${plural(untested, "check instance")} could not be decided` : "too little was judged"}: this is not a pass.${cut}`;
+        return `No MUST of a chosen profile is violated, but they were not tested completely.${cut}`;
+      return `No failures, but ${untested > 0 ? `${plural(untested, "check instance")} ${untested === 1 ? "was" : "were"} ${undecidedWords(record)}` : "too little was judged"}.${cut}`;
     case "error":
-      return `The harness itself failed; nothing is said about the gateway.${cut}`;
+      return `Gauntlet itself failed. The gateway was not judged.${cut}`;
   }
 }
+
+/** Why a run failed in which no check did: its first reason, as a sentence. */
+function withoutFailure({ verdict: { reasons }, comparison }: RunRecord): string {
+  const [first] = reasons;
+  if (comparison?.verdict === "regressed") return describeComparison(comparison);
+  if (first === undefined) return "The run failed.";
+  if (first.kind === "gate") {
+    const gates = reasons.filter(({ kind }) => kind === "gate").length;
+    return `${plural(gates, "gate of the policy was", "gates of the policy were")} not met.`;
+  }
+  const text = oneLine(first.text, 300);
+  return `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/\.$/, "")}.`;
+}
+
+/** `blocked`, `inconclusive`, or both. */
+const undecidedWords = ({ counts }: RunRecord): string =>
+  (["blocked", "inconclusive"] as const).filter((status) => (counts[status] ?? 0) > 0).join(" or ");
 
 /** Ring, octagon or diamond: the verdict is readable without colour. */
 export function Shape({ tone, result }: { readonly tone: Tone; readonly result: string }) {

@@ -1,4 +1,4 @@
-import { formatCount } from "../../core/index.ts";
+import { formatCount, formatNumber } from "../../core/index.ts";
 import type { Instance } from "../declare/check.ts";
 import type { Traffic } from "../traffic/traffic.ts";
 
@@ -28,7 +28,7 @@ export async function leftoversOf(traffic: Traffic, probed: readonly Instance[])
     const states = [...counts].sort().map(([state, count]) => (count === 1 ? state : `${count} × ${state}`));
     left.push(`keys that the provisioning hook created and did not revoke: ${states.join(", ")}`);
   }
-  const { charged } = traffic.sent;
-  if (charged > 0) left.push(`${formatCount(charged, "request")} may have been billed`);
+  const { charged, requests } = traffic.sent;
+  if (charged > 0) left.push(`${formatNumber(charged)} of ${formatCount(requests, "request")} may have been billed`);
   return left;
 }

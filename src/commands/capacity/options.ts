@@ -19,11 +19,11 @@ export const capacityCommand = defineCommand({
   command: "capacity",
   describe: "Find the highest rate, or number of streams, that meets an objective, and what limits it",
   examples: [
-    ["gauntlet capacity --objective 'ttft_ms p99 < 800, failed < 0.1%' --streams", "how many streams begin in time"],
     [
-      "gauntlet capacity --objective 'response_ms p99 < 500' --account growth",
-      "how many requests per second end in time",
+      "gauntlet capacity --objective 'ttft_ms p99 < 800, failed < 0.1%' --streams",
+      "streams whose first token comes in time",
     ],
+    ["gauntlet capacity --objective 'response_ms p99 < 500' --account growth", "requests per second that end in time"],
   ],
   builder: (yargs) =>
     yargs.options({

@@ -16,7 +16,7 @@ export const compareCommand = defineCommand({
         "start-b": text("command that starts the second build"),
         pairs: {
           ...number(
-            "rounds; in each, both builds run a block; at least 10, because with fewer no difference can be significant among the 16 figures that are tested; the output says how many an undecided figure needs",
+            "rounds, at least 10; in each, the first build runs two blocks (one is the control), the second one",
             { min: 1, max: 10_000 },
           ),
           default: 10,

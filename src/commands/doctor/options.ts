@@ -12,7 +12,7 @@ export const doctorCommand = defineCommand({
     yargs.options({
       target: { ...text("target file"), default: "gauntlet.yaml" },
       propose: flag(
-        "print a target file derived from the gateway's responses, with the evidence; sends at most about 40 requests, and more to small accounts under limited",
+        "print a target file derived from the gateway's responses, with the evidence; sends about 40 requests, plus those that reach the limits of accounts under limited",
       ),
       out: { ...text("file to write the proposal to"), implies: "propose" },
       json,

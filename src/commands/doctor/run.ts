@@ -210,7 +210,7 @@ function keyStep(name: KeyName, { status = 0 }: Response, { models, dialects }: 
   const [dialect = "chat"] = dialects;
   if (models[dialect].plain === undefined && status !== 401 && status !== 403)
     return `No model is known: the list gives none. Name one:\nmodels:\n  ${dialect}: <model id>`;
-  if (status >= 500) return "The gateway or its provider failed: its log says why.";
+  if (status >= 500) return "The gateway or its provider failed. Check its log.";
   return `keys.${name} should be served; check what the variable or file contains.`;
 }
 
@@ -223,7 +223,9 @@ function limitSymptoms(target: Target, responses: readonly Response[]): Symptom[
   const seen = stated?.[0];
   if (target.limits === undefined) {
     const hint =
-      seen === undefined ? "limits: starter   # or { rpm: …, inFlight: … }" : `limits: { rpm: ${seen}, inFlight: … }`;
+      seen === undefined
+        ? "Add the limits of the account:\nlimits: starter   # or { rpm: …, inFlight: … }"
+        : `The gateway states ${formatNumber(seen)} requests/min. Add:\nlimits: { rpm: ${seen}, inFlight: … }`;
     return [
       {
         about: "limits",

@@ -20,14 +20,14 @@ export const historyCommand = defineCommand({
         metric: many("metric to show, or a prefix of metric names; may be repeated"),
         since: text("run id or date: exclude older runs"),
         margin: {
-          ...number("smaller changes of latencies and rates are ignored, percent", {
+          ...number("ignore changes of latencies and rates below this, percent", {
             min: 0,
             max: 1_000,
             fractions: true,
           }),
           default: 10,
         },
-        gate: flag("exit code 1 if a metric got worse, 4 if one is not decided"),
+        gate: flag("fail (exit code 1) on a regression; exit code 4 if one is undecided"),
         html: text("HTML file to write the trends to"),
         json,
       }),

@@ -27,7 +27,7 @@ export function acceptGaps(file: string, today = new Date()): Outcome {
   }
   const said =
     none.length === 0
-      ? `${file} lacks nothing that could be accepted as a gap`
+      ? `${file} has no gaps to accept`
       : `accepted ${formatCount(none.length, "gap")} in ${file}, under skip: ${none.join(", ")}\nChecks that need any of these are now not applicable, and the verdict is partial. Edit the reasons.`;
   const left = partly.map(
     (state) =>

@@ -31,7 +31,7 @@ export function renderLimits(
   const lines: [string, Inferred, (value: unknown) => string][] = [
     ["kind", rate.kind, String],
     ["rate", rate.perMinute, (value) => `${figure(value)} per minute${declaredNote(declared?.rpm, value)}`],
-    ["burst", rate.burst, (value) => `${figure(value)} at once`],
+    ["burst", rate.burst, (value) => `${figure(value)} requests`],
     ["denied count", rate.deniedCount, String],
     ["listing counts", rate.listingCounts, String],
     ["second key", rate.scopes.key, per("key")],
@@ -39,8 +39,8 @@ export function renderLimits(
     ["other model", rate.scopes.model, per("model")],
     ["other account", rate.scopes.account, per("account")],
     ["in flight", concurrency.inFlight, (value) => `${figure(value)}${declaredNote(declared?.inFlight, value)}`],
-    ["after the end", concurrency.freedAtEnd, (value) => `admitted again ${value}`],
-    ["after disconnect", concurrency.freedOnDisconnect, (value) => `admitted again ${value}`],
+    ["after a response", concurrency.freedAtEnd, (value) => `capacity free again ${value}`],
+    ["after disconnect", concurrency.freedOnDisconnect, (value) => `capacity free again ${value}`],
   ];
   const unknown = groupBy(
     lines.filter(([, { value }]) => value === null),
@@ -80,7 +80,7 @@ function sentenceOf(
   if (signal !== undefined) return `interrupted by ${signal} before every limit was found`;
   if (cut === "interrupted") return "interrupted before every limit was found";
   if (cut === "requests") return `${missing} within the budget of ${formatCount(budget, "request")}`;
-  if (cut === "minutes") return "the time ran out before every limit was found; use a longer --minutes";
+  if (cut === "minutes") return "the time ran out before every limit was found. Increase --minutes";
   if (value === null) return `the rate limit is not known: ${evidence}`;
   const inFlight = concurrency.inFlight.value;
   return `rate limit ${figure(value)} per minute${inFlight === null ? "" : `, concurrency limit ${figure(inFlight)}`}`;

@@ -18,22 +18,29 @@ import {
   withControl,
 } from "../../terminal/index.ts";
 
+const PROCESSES = { min: 0, max: 256 };
+
 export const loadCommand = defineCommand({
   command: "load <what..>",
-  describe:
-    "Generate load: a tier (starter, growth, scale, own), a built-in workload (peak, soak, stress, rolling-restart, …) or a file",
+  describe: "Generate load: a tier (starter, growth, scale, own), a built-in workload or a workload file",
   examples: [
     ["gauntlet load starter --target gauntlet.yaml --live", "the load phases of a tier, with a page to watch them"],
     ["gauntlet load workload.yaml --target gauntlet.yaml --dry-run", "what a workload would send"],
   ],
   builder: (yargs) =>
     yargs
-      .positional("what", { type: "string", array: true, demandOption: true, describe: "tier, workload or file" })
+      .positional("what", {
+        type: "string",
+        array: true,
+        demandOption: true,
+        describe:
+          "tier; built-in workload: peak, soak, stress, kill, rolling-restart, slow-upstream, upstream-outage, counter-store-outage; or file",
+      })
       .options({
         ...grouped("Where", { target, mutation, variant, replicas }),
         ...grouped("What to send", {
           seed,
-          brief: flag("tier runs: do not wait for a Retry-After of over 40 s"),
+          brief: flag("tier runs: shorter, a Retry-After of more than 40 s is not waited out"),
           "dry-run": flag("print the plan and send nothing"),
         }),
         ...grouped("Limits of the run", {
@@ -59,7 +66,7 @@ export const loadCommand = defineCommand({
           otlp: text("OpenTelemetry collector for metrics and sampled spans, such as http://127.0.0.1:4318"),
           "metrics-port": number("serve Prometheus metrics on this port of 127.0.0.1; 0: any free one", PORTS),
         }),
-        ...grouped("Watching the target (its own resources during the load)", {
+        ...grouped("Advanced: watching the target's own resources during the load", {
           "watch-pid": number("sample CPU, memory, files and threads of this process (Linux)", {
             min: 1,
             max: 2 ** 31 - 1,
@@ -73,11 +80,14 @@ export const loadCommand = defineCommand({
           "watch-key": { ...text("env:NAME, the bearer token for the Prometheus endpoint"), implies: "watch-metrics" },
           "watch-interval-s": number("seconds between two samples; default 1", { min: 0.2, max: 60, fractions: true }),
         }),
-        ...grouped("Engines and several processes", {
+        ...grouped("Advanced: engines and several processes", {
           engine: text("native, autocannon (closed loops) or k6; default: the workload's, else native"),
-          workers: { type: "number", default: 0, describe: "worker threads that share the load; 0: none" },
+          workers: { ...number("worker threads that share the load; 0: none", PROCESSES), default: 0 },
           k6,
-          instances: { type: "number", default: 1, describe: "with k6: processes that share the schedule exactly" },
+          instances: {
+            ...number("with k6: processes that share the schedule exactly", { ...PROCESSES, min: 1 }),
+            default: 1,
+          },
           shard: text("send one share of a workload, as in 3/8"),
           "start-at": text("with --shard: common start, a date-time with zone or seconds since the epoch"),
           "time-source": text("with --shard: URL whose Date header is the clock; default: the target's"),

@@ -2,7 +2,7 @@ import { defineCommand, json, text } from "../../terminal/index.ts";
 
 export const matrixCommand = defineCommand({
   command: "matrix <claims..>",
-  describe: "Show the claims of gateways next to each other, as a static page",
+  describe: "Compare the claims of gateways side by side, in a static page",
   examples: [
     ["gauntlet matrix claims/*.json --out matrix", "page, feed of changes, badges, and a table for a README"],
     [
@@ -15,7 +15,7 @@ export const matrixCommand = defineCommand({
       .positional("claims", { type: "string", array: true, demandOption: true, describe: "files of claims" })
       .options({
         out: { type: "string", requiresArg: true, demandOption: true, describe: "folder to write to" },
-        records: text("folder with the runs of the claims: they are verified, and their exchanges shown completely"),
+        records: text("folder with the runs: verifies each claim against its run, and shows complete exchanges"),
         json,
       }),
   run: async (argv) => (await import("./run.ts")).matrix(argv),

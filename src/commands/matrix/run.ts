@@ -52,7 +52,7 @@ export function matrix({ claims: paths, out, records }: MatrixOptions): Outcome 
       [
         ...shown.map((one) => lineOf(one, { bold, hasRecords: records !== undefined })),
         `Open ${join(out, "index.html")}`,
-        describeExitCode(exitCode) +
+        (isUnproven ? describeExitCode(exitCode) : `exit code ${exitCode}`) +
           (isUnproven ? `: no claim was verified, because ${records} has the record of none of them` : ""),
         "",
       ].join("\n"),

@@ -1,5 +1,5 @@
 import { type Instance, type RunKind, suiteOf, TimeLeft, type Wait } from "../../checks/index.ts";
-import { formatCount } from "../../core/index.ts";
+
 import type { Redactor } from "../../http/recorder/index.ts";
 import { causesByDeviation } from "../../judging/index.ts";
 import { type CheckResult, FAILED, STATUSES } from "../../record/index.ts";
@@ -126,10 +126,7 @@ export class CheckProgress {
       (status) => `${statuses.get(status)} ${status}`,
     );
     const has = (some: readonly string[]) => some.some((status) => statuses.has(status));
-    const later =
-      done === total
-        ? ""
-        : `; ${formatCount(total - done, "check instance")} of this suite ${total - done === 1 ? "runs" : "run"} at the end`;
+    const later = done === total ? "" : ` (+${total - done} at the end)`;
     const verdict = has(FAILED) ? "FAIL" : has(OPEN) ? "INCONCLUSIVE" : "PASS";
     this.#options.onProgress({ kind: "suite", verdict, text: `${name}: ${verdict} (${counts.join(", ")})${later}` });
   }

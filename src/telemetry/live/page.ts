@@ -104,7 +104,8 @@ figcaption { font-weight: 550; font-size: .9rem; }
 figure > svg { display: block; width: 100%; height: 11rem; }
 svg text { fill: var(--soft); font: 11px var(--text); } svg .grid { stroke: var(--line); } svg .event { stroke: var(--ink); } svg .cursor { stroke: var(--ink); stroke-dasharray: 2 3; }
 svg polyline { fill: none; stroke-width: 1.8; stroke-linejoin: round; vector-effect: non-scaling-stroke; }
-.s1 { stroke: var(--series-1); } .s2 { stroke: var(--series-2); stroke-dasharray: 6 3; } .s3 { stroke: var(--series-3); stroke-dasharray: 2 3; } .s4 { stroke: var(--series-4); stroke-dasharray: 8 3 2 3; } .s5 { stroke: var(--held); stroke-dasharray: 1 3; }
+.s1 { stroke: var(--series-1); } .s2 { stroke: var(--series-2); stroke-dasharray: 7 3; } .s3 { stroke: var(--series-3); stroke-dasharray: 2 3; }
+.s4 { stroke: var(--series-4); stroke-dasharray: 9 3 2 3; } .s5 { stroke: var(--series-5); stroke-dasharray: 1 4; }
 `;
 
 /** Files of the page by path: type and content. */

@@ -113,7 +113,7 @@ export class Board {
       `${suite.padEnd(width)} ${count}`,
       isWaiting ? `waiting ${duration((wait.untilMs - nowMs) / 1_000)} for ${wait.what}` : (running ?? "queued"),
       ...(failed === 0 ? [] : [`${formatNumber(failed)} failed`]),
-      ...(isWaiting && running !== undefined ? [running] : []),
+      ...(isWaiting && running !== undefined ? [`running ${running}`] : []),
     ];
   }
 }
@@ -134,11 +134,11 @@ function loadLine(progress: LoadProgress, width: number, sinceS: number): string
     ...(waiting === undefined ? [] : [`waiting ${duration(waiting.leftS - sinceS)} for ${waiting.what}`]),
     ...(failed === 0 ? [] : [`${formatNumber(failed)} failed`]),
     ...(invalid === 0 ? [] : [`${formatNumber(invalid)} invalid`]),
-    ...(denied === 0 ? [] : [`${formatNumber(denied)} denied`]),
-    `${formatNumber(progress.admittedPerS)}/s admitted`,
-    `${formatNumber(inFlight)} in flight`,
-    // No p99: see the plain progress.
-    ...(p50Ms === undefined ? [] : [`p50 ${formatNumber(p50Ms)} ms`]),
     `${formatNumber(progress.sentPerS)}/s sent`,
+    `${formatNumber(progress.admittedPerS)}/s admitted`,
+    ...(denied === 0 ? [] : [`${formatNumber(denied)} denied`]),
+    `${formatNumber(inFlight)} in flight`,
+    // No p99: see the plain progress. Without admitted requests it would be that of earlier seconds.
+    ...(p50Ms === undefined || progress.admittedPerS === 0 ? [] : [`p50 ${formatNumber(p50Ms)} ms`]),
   ];
 }

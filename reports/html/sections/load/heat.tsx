@@ -22,7 +22,7 @@ export function RunHeat({ run }: { readonly run: LoadRun }) {
   if (drawn.length === 0) return null;
   return (
     <details>
-      <summary>Heat maps: how latencies were spread at every moment</summary>
+      <summary>Heat maps: latency distribution over time</summary>
       {drawn.map(({ figure, title, what }) => {
         const heat = heatColumns(run.phases, figure);
         if (heat === undefined) return null;

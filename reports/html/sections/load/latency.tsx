@@ -19,8 +19,8 @@ export function LatencySection({ source }: { readonly source: ReportSource }) {
   return (
     <Section id="latency" title="Latency" finding={sentence(runs)}>
       <p class="note">
-        Admitted requests by the second in which they ended. A line has a gap where none did. A point that covers
-        several seconds shows the worst of them.
+        Admitted requests by the second in which they ended. Gaps: seconds in which no request ended. A point that
+        covers several seconds shows the worst of them.
       </p>
       {runs.map((run) => (
         <RunLatency key={run.name} run={run} source={source} />
@@ -102,8 +102,8 @@ function ClassTable({ run, isOpen = false }: { readonly run: LoadRun; readonly i
   return (
     <details class="classes" open={isOpen}>
       <summary>
-        p50 / p90 / p95 / p99 / max of {plural(entries.length, "class", "classes")} of requests in{" "}
-        {plural(run.phases.length, "phase")}
+        Latency table: {plural(entries.length, "request class", "request classes")},{" "}
+        {plural(run.phases.length, "phase")}; p50 / p90 / p95 / p99 / max
       </summary>
       <DataTable
         caption={`Milliseconds of ${oneLine(run.name, 40)} by phase, kind and outcome: p50 / p90 / p95 / p99 / max`}

@@ -40,7 +40,7 @@ function sentence(all: readonly RetryAfterFigures[]): string {
       ? "No Retry-After wait could be tested"
       : `${decimal(sufficient)} of ${decimal(tested)} tested Retry-After waits were sufficient (${percent(sufficient / tested)})`,
     denials === present ? "" : `; ${decimal(denials - present)} of ${decimal(denials)} denials had no Retry-After`,
-    violations === 0 ? "" : `; the harness itself violated the retry rules ${plural(violations, "time")}`,
+    violations === 0 ? "" : `; Gauntlet itself violated the retry rules ${plural(violations, "time")}`,
     ".",
   ].join("");
 }

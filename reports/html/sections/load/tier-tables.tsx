@@ -41,7 +41,7 @@ export function PhaseTable({ record: { checks }, run }: Omit<Of, "anchors">) {
       rows={run.phases.map((phase) => [
         <span key="phase">
           {oneLine(phase.name, 40)}
-          <span class="because">{oneLine(phase.title, 80)}</span>
+          <span class="because">{oneLine(phase.title, 160)}</span>
         </span>,
         <StatusMark key="verdict" status={checkOfPhase(checks, run, phase)?.status ?? "not-applicable"} />,
         decimal(phase.offered),

@@ -14,6 +14,7 @@ import { headlinePhase, kindOf } from "../../../figures/latency-table.ts";
 import { quantileText } from "../../../figures/quantiles.ts";
 import { isLoadOnly, startedLoads } from "../../../figures/started-loads.ts";
 import type { Anchors } from "../../anchors.ts";
+import { OUTCOME_STYLES } from "../../charts/frame.tsx";
 import { TimePanels } from "../../charts/time-panels.tsx";
 import { decimal, duration, enumerate, ms, plural } from "../../format.ts";
 import { spansOfRun } from "../../load-phases.ts";
@@ -188,8 +189,9 @@ function Reasons({ record, run, anchors }: RunProps) {
 function Traffic({ run }: { readonly run: LoadRun }) {
   const { points, bucketS } = thin(run.phases.flatMap(({ series }) => series).sort((a, b) => a.atS - b.atS));
   if (points.length < 2) return null;
-  const lineOf = (name: "offered" | "denied" | "admitted" | "failed" | "invalid") => ({
+  const lineOf = (name: keyof typeof OUTCOME_STYLES) => ({
     name,
+    style: OUTCOME_STYLES[name],
     points: points.map((point) => ({ atS: point.atS, value: point[name] })),
   });
   const { limits } = run;
@@ -211,7 +213,7 @@ function Traffic({ run }: { readonly run: LoadRun }) {
               scale: "linear",
               height: 104,
               limit: limits === null ? undefined : { value: perS, name: `limit, ${decimal(perS, 1)}/s on average` },
-              lines: [lineOf("offered"), lineOf("denied"), lineOf("admitted"), lineOf("failed"), lineOf("invalid")],
+              lines: (["offered", "admitted", "denied", "failed", "invalid"] as const).map(lineOf),
             },
             {
               title: "requests in flight",
