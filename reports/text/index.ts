@@ -18,6 +18,7 @@ export {
   describeFinding,
   describeObserved,
 } from "./finding.ts";
+export { LOAD_TERMS, RESULT_TERMS, type Term } from "./glossary.ts";
 export { describeHistory, type HistoryFacts, historyWord } from "./history.ts";
 export { describeLoadResult } from "./load-result.ts";
 export { claimedFirst, describePartial, describeProfile, describeProfiles } from "./profiles.ts";

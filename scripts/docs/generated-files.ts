@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
+import { LOAD_TERMS, RESULT_TERMS, type Term } from "../../reports/text/index.ts";
 import { waiversJsonSchema } from "../../src/checks/index.ts";
 import { changesJsonSchema, claimJsonSchema } from "../../src/claims/index.ts";
 import { actionWorkflow, CI_JOBS } from "../../src/commands/init/ci-jobs.ts";
@@ -53,6 +54,10 @@ export function generatedFiles(): GeneratedFile[] {
       "jenkins-pipeline": () => fenced("groovy", CI_JOBS.jenkins.text),
     }),
     withParts("docs/target-file.md", { fields: targetReference }),
+    withParts("docs/concepts.md", {
+      results: () => termTable("result of a check", Object.entries(RESULT_TERMS)),
+      "load-terms": () => termTable("word", LOAD_TERMS),
+    }),
     withParts("docs/profiles.md", { profiles: profilesReference }),
     withParts("docs/own-suites.md"),
     withParts("docs/evidence.md", { replies: replyEvidence }),
@@ -78,6 +83,9 @@ function copyForK6(name: string): string {
   const source = readFileSync(`${ROOT}src/dialects/${name}`, "utf8");
   return `// Generated from src/dialects/${name} by \`npm run generate\`: change it there.\n${source}`;
 }
+
+const termTable = (head: string, terms: readonly Term[]): string =>
+  [`| ${head} | meaning |`, "|---|---|", ...terms.map(([word, meaning]) => `| ${word} | ${meaning} |`)].join("\n");
 
 const fenced = (language: string, text: string) => `\`\`\`${language}\n${text.trimEnd()}\n\`\`\``;
 

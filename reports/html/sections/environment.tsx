@@ -2,8 +2,9 @@ import type { RunRecord } from "../../../src/record/index.ts";
 import { oneLine, visible } from "../../clean-text.ts";
 import { rerunAllOf } from "../../evidence/reproduce.ts";
 import { shellWord } from "../../evidence/shell.ts";
+import { LOAD_TERMS, RESULT_TERMS } from "../../text/index.ts";
 import { bytes, utc } from "../format.ts";
-import { Copyable, DataTable, Facts, Foreign, ForeignList, Heading, ScrollText, Section } from "../parts.tsx";
+import { Copyable, DataTable, Facts, Foreign, ForeignList, Heading, Prose, ScrollText, Section } from "../parts.tsx";
 
 /** Where and with what the run was made, and how to repeat it. */
 export function EnvironmentSection({ record }: { readonly record: RunRecord }) {
@@ -125,27 +126,16 @@ function Method() {
   );
 }
 
-const TERMS: readonly (readonly [string, string])[] = [
-  ["admitted", "the gateway accepted the request and served a usable reply (status 2xx)"],
-  ["invalid", "a complete 2xx reply that no client could use: an HTML page, an error object, no text"],
-  ["denial", "the gateway refused on purpose (401, 402, 404, 429) and named a reason"],
-  ["failure", "neither: a broken connection, a timeout, a 5xx, bytes that cannot be decoded"],
-  ["in flight", "sent, and the end of the response not yet seen"],
-  ["E2E latency", "response time: end minus the time when the request was due"],
-  ["service time", "end minus send time"],
-  ["TTFT", "time to first token: first output of any kind minus send time"],
-  ["ITL", "inter-token latency: the gap between two events of a stream, divided by the tokens per event"],
-  ["TPOT", "time per output token after the first: the mean gap of one stream"],
-  ["blocked", "a state that the check needs was missing: not tested, and not a pass"],
-  ["inconclusive", "something else interfered: stray denials, transport, too few samples"],
-  ["observed", "the specification is silent; the behaviour is recorded"],
-];
-
 function Glossary() {
   return (
     <details id="glossary">
       <summary>Glossary</summary>
-      <Facts pairs={TERMS} />
+      <Facts
+        pairs={[...LOAD_TERMS, ...Object.entries(RESULT_TERMS)].map(([word, meaning]) => [
+          word,
+          <Prose key={word} text={meaning} />,
+        ])}
+      />
     </details>
   );
 }
