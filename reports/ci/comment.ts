@@ -1,12 +1,5 @@
 import { formatNumber, formatRounded } from "../../src/core/index.ts";
-import {
-  checkChanges,
-  type LoadClass,
-  type LoadPhase,
-  type LoadRun,
-  type RunRecord,
-  STATUSES,
-} from "../../src/record/index.ts";
+import { checkChanges, type LoadClass, type LoadPhase, type RunRecord, STATUSES } from "../../src/record/index.ts";
 import type { ReportSource } from "../evidence/source.ts";
 import { headlinePhase, kindOf } from "../figures/latency-table.ts";
 import { code, inline, profilesLine, thresholdsPart } from "../markdown.ts";
@@ -72,8 +65,8 @@ function changesPart(record: RunRecord, base: RunRecord): string[] {
   });
   const rows = [
     ["Newly failing", changes.newlyFailing],
-    ["Missing from this run", changes.vanished],
-    ["No longer decided", changes.lost],
+    ["Missing", changes.vanished],
+    ["Now undecided", changes.lost],
     ["Newly passing", changes.fixed],
   ] as const;
   const lines = rows.flatMap(([title, some]) => {
@@ -104,8 +97,11 @@ interface Figure {
 function figuresPart(record: RunRecord, base: RunRecord): string[] {
   return (record.load?.runs ?? []).flatMap((run) => {
     const before = base.load?.runs.find(({ name }) => name === run.name);
-    const known = new Map((before === undefined ? [] : figuresOf(before)).map((figure) => [figure.name, figure]));
-    const rows = figuresOf(run).flatMap((now) => {
+    const phase = headlinePhase(run);
+    // Figures of another phase would be those of another load.
+    const same = before?.phases.find(({ name }) => name === phase?.name);
+    const known = new Map(figuresOf(same).map((figure) => [figure.name, figure]));
+    const rows = figuresOf(phase).flatMap((now) => {
       const was = known.get(now.name);
       if (was === undefined && now.isOnlyCompared) return [];
       const cells = was === undefined ? ["–", textOf(now), ""] : [textOf(was), textOf(now), changeOf(was, now)];
@@ -116,13 +112,12 @@ function figuresPart(record: RunRecord, base: RunRecord): string[] {
   });
 }
 
-function figuresOf(run: LoadRun): Figure[] {
-  const phase = headlinePhase(run);
+function figuresOf(phase: LoadPhase | undefined): Figure[] {
   if (phase === undefined) return [];
   const { admitted, intervals } = phase.rates;
   const classes = phase.classes.filter(({ outcome }) => outcome === "admitted");
   return [
-    { name: "admitted requests/s", unit: "/s", value: admitted, interval: intervals?.admitted ?? null },
+    { name: "admitted requests", unit: "/s", value: admitted, interval: intervals?.admitted ?? null },
     ...classes.flatMap((entry) => [
       ...latencies(entry, "TTFT", "ttftMs"),
       ...latencies(entry, "E2E", "responseMs"),
@@ -170,13 +165,15 @@ function textOf({ value, interval, unit }: Figure): string {
   return `${write(value)}${ends}${unit}`;
 }
 
+const pointsText = (amount: string): string => `${amount} ${amount === "1" ? "point" : "points"}`;
+
 /** The change, of a share in percentage points and of anything else in percent; marked if the intervals do not overlap. */
 function changeOf(was: Figure, now: Figure): string {
   const change = now.value - was.value;
   if (was.unit !== " %" && was.value === 0) return "";
   const amount =
     was.unit === " %"
-      ? `${formatRounded(Math.abs(change), 2)} pp`
+      ? pointsText(formatRounded(Math.abs(change), 2))
       : `${formatRounded(Math.abs(change / was.value) * 100, 1)} %`;
   const text = `${change < 0 ? "−" : "+"}${amount}`;
   if (was.interval === undefined || now.interval === undefined) return text;
@@ -185,5 +182,6 @@ function changeOf(was: Figure, now: Figure): string {
   const isLower = now.interval[1] < was.interval[0];
   if (!isHigher && !isLower) return `${text}, intervals overlap`;
   // Not better or worse: a gateway that returns shorter replies is also faster.
-  return `**${text}**, ${isHigher ? "higher" : "lower"}`;
+  const [more, less] = now.unit === " ms" ? ["slower", "faster"] : ["higher", "lower"];
+  return `**${text}**, ${isHigher ? more : less}`;
 }

@@ -1,11 +1,29 @@
 import { formatCount, formatNumber } from "../../src/core/index.ts";
 import type { LoadClass, LoadPhase, LoadRun } from "../../src/record/index.ts";
 import { oneLine } from "../clean-text.ts";
-import { quantileLegend, quantileText, SHOWN_STATS, type ShownQuantiles } from "./quantiles.ts";
+import { NEEDED, quantileLegend, quantileText, SHOWN_STATS, type ShownQuantiles } from "./quantiles.ts";
 
-/** The phase whose figures represent a run: the one at the rate limit, otherwise the one that admitted most. */
+/**
+ * The phase whose figures represent a run: the one at the rate limit, if each of its classes has enough requests for a p99;
+ * otherwise the one that admitted most.
+ */
 export function headlinePhase({ phases }: LoadRun): LoadPhase | undefined {
-  return phases.find(({ name }) => name === "at-rate-limit") ?? [...phases].sort((a, b) => b.admitted - a.admitted)[0];
+  const atLimit = phases.find(({ name }) => name === "at-rate-limit");
+  const isLarge = atLimit !== undefined && admittedClasses(atLimit).every(({ count }) => count >= NEEDED.p99);
+  return isLarge ? atLimit : [...phases].sort((a, b) => b.admitted - a.admitted)[0];
+}
+
+const admittedClasses = ({ classes }: LoadPhase): LoadClass[] =>
+  classes.filter(({ outcome }) => outcome === "admitted");
+
+/** The class that represents a phase, streams first: of those with enough requests for a p99 the slowest, otherwise the largest. */
+export function headlineClass(phase: LoadPhase): LoadClass | undefined {
+  const admitted = admittedClasses(phase);
+  const streams = admitted.filter(({ ttftMs }) => ttftMs !== null);
+  const [candidates, field] = streams.length > 0 ? [streams, "ttftMs" as const] : [admitted, "responseMs" as const];
+  const large = candidates.filter(({ count }) => count >= NEEDED.p99);
+  const at = (entry: LoadClass) => (large.length > 0 ? (entry[field]?.p99 ?? 0) : entry.count);
+  return [...(large.length > 0 ? large : candidates)].sort((a, b) => at(b) - at(a))[0];
 }
 
 /** `chat streaming`. */
@@ -26,8 +44,12 @@ interface KindLatencies {
 
 /** The latencies of a run: those of its main phase. */
 export function latenciesOf(run: LoadRun): KindLatencies[] {
-  const admitted = (headlinePhase(run)?.classes ?? []).filter(({ outcome }) => outcome === "admitted");
-  return admitted.map((entry) => ({ kind: kindOf(entry), requests: entry.count, rows: rowsOf(entry) }));
+  const phase = headlinePhase(run);
+  return (phase === undefined ? [] : admittedClasses(phase)).map((entry) => ({
+    kind: kindOf(entry),
+    requests: entry.count,
+    rows: rowsOf(entry),
+  }));
 }
 
 function rowsOf(entry: LoadClass): KindLatencies["rows"] {

@@ -8,7 +8,7 @@ export const SHOWN_STATS = ["p50", "p90", "p95", "p99", "max"] as const;
 export type ShownStat = keyof Quantiles;
 
 /** Number of values of which at least one lies beyond the quantile; with fewer, the sample does not reach it. */
-const NEEDED: Readonly<Record<ShownStat, number>> = { p50: 2, p90: 10, p95: 20, p99: 100, p999: 1_000, max: 1 };
+export const NEEDED: Readonly<Record<ShownStat, number>> = { p50: 2, p90: 10, p95: 20, p99: 100, p999: 1_000, max: 1 };
 
 /** An interval is shown if an end differs from the value by more than this share. */
 const WIDE_SHARE = 0.1;

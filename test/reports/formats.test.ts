@@ -238,6 +238,21 @@ describe("html", () => {
     expect([...order].sort((a, b) => a - b)).toEqual(order);
   });
 
+  test("the page of a load gives rate and latency next to the verdict, from the phase that admitted enough for them", () => {
+    const few = loadPhase("at-rate-limit", { admitted: 9, classes: [loadClass({ count: 9 })] });
+    const many = loadPhase("over-rate-limit", { admitted: 346, classes: [loadClass({ count: 346 })] });
+    const load = { runs: [loadRun("starter", { phases: [few, many] })] };
+    const [body] = elementsOf(
+      render(
+        "html",
+        recordOf([result("load.starter.at-rate-limit", "pass", { suite: "load" })], { command: "load", load }),
+      ),
+    );
+    const card = (body === undefined ? "" : textOf(body)).split("Target")[0] ?? "";
+    expect(card).toMatch(/Admitted[\d.]+\/s over-rate-limit/);
+    expect(card).toMatch(/E2E latency p50 \/ p95 \/ p99[^–]*ms over-rate-limit/);
+  });
+
   test("the five outcomes of requests have five colours", () => {
     const phase = loadPhase("steady", { classes: [loadClass()], series: loadSeries(0, 5, 20, 10) });
     const html = render("html", recordOf([], { load: { runs: [loadRun("w", { phases: [phase] })] } }));

@@ -1,11 +1,12 @@
 import { type RunRecord, STATUSES } from "../../../src/record/index.ts";
 import { oneLine, visible } from "../../clean-text.ts";
-import { isLoadOnly } from "../../figures/started-loads.ts";
+import { isLoadOnly, startedLoads } from "../../figures/started-loads.ts";
 import { TONES, type Tone, VERDICT_TONES } from "../../status-style.ts";
 import { describeComparison } from "../../text/index.ts";
 import type { Anchors } from "../anchors.ts";
 import { decimal, duration, enumerate, plural, utc } from "../format.ts";
 import { Facts, Foreign, StatusMark } from "../parts.tsx";
+import { Headline } from "./load/headline.tsx";
 import { Unblock } from "./not-judged.tsx";
 import { ProfileResults } from "./profiles.tsx";
 import { Reasons } from "./reasons.tsx";
@@ -38,6 +39,7 @@ export function VerdictSection({ record, anchors }: { readonly record: RunRecord
           ))}
         </ul>
       )}
+      {isLoadOnly(record) ? <LoadFigures record={record} /> : null}
       <CountsBar record={record} />
       <Reasons record={record} anchors={anchors} />
       {isLoadOnly(record) ? null : <Unblock record={record} />}
@@ -57,6 +59,24 @@ export function VerdictSection({ record, anchors }: { readonly record: RunRecord
         ]}
       />
     </section>
+  );
+}
+
+/** Loads whose figures are next to the verdict; the section of the load has all. */
+const MAX_LOADS = 3;
+
+/** Rates and latencies of a load, which its readers look for first. */
+function LoadFigures({ record }: { readonly record: RunRecord }) {
+  const runs = startedLoads(record);
+  return (
+    <>
+      {runs.slice(0, MAX_LOADS).map((run) => (
+        <div key={run.name}>
+          {runs.length > 1 ? <h2 class="small">{oneLine(run.name, 60)}</h2> : null}
+          <Headline run={run} />
+        </div>
+      ))}
+    </>
   );
 }
 

@@ -1,8 +1,6 @@
 import {
   checksOfRun,
-  type LoadClass,
   type LoadInstance,
-  type LoadPhase,
   type LoadRun,
   type RunRecord,
   type Status,
@@ -10,8 +8,6 @@ import {
 } from "../../../../src/record/index.ts";
 import { oneLine } from "../../../clean-text.ts";
 import { unexplainedProblems } from "../../../evidence/problems.ts";
-import { headlinePhase, kindOf } from "../../../figures/latency-table.ts";
-import { quantileText } from "../../../figures/quantiles.ts";
 import { isLoadOnly, startedLoads } from "../../../figures/started-loads.ts";
 import type { Anchors } from "../../anchors.ts";
 import { OUTCOME_STYLES } from "../../charts/frame.tsx";
@@ -22,6 +18,7 @@ import { DataTable, Figure, Foreign, numbers, Permalink, Section, StatusMark } f
 import { thin } from "../../thin-series.ts";
 import { causeAnchor } from "../causes.tsx";
 import { Events } from "./events.tsx";
+import { Headline } from "./headline.tsx";
 import { Thresholds } from "./thresholds.tsx";
 import { Denials, LoadFindings, PhaseTable, ToolCallTable, TurnTable } from "./tier-tables.tsx";
 import { WatchedSide } from "./watched.tsx";
@@ -80,7 +77,7 @@ function Tier({ record, run, anchors }: RunProps) {
         {duration(run.durationS * 1_000)}, engine {run.engine}
         {run.protocol === undefined ? "" : ` over ${run.protocol}`}, {plural(run.keys.length, "key")}.
       </p>
-      <Headline run={run} />
+      {isLoadOnly(record) ? null : <Headline run={run} />}
       <Reasons record={record} run={run} anchors={anchors} />
       {isLoadOnly(record) ? null : <Thresholds record={record} run={run} />}
       <Events record={record} run={run} />
@@ -94,74 +91,6 @@ function Tier({ record, run, anchors }: RunProps) {
       <Denials run={run} />
     </>
   );
-}
-
-/** The few figures that most readers look for. */
-function Headline({ run }: { readonly run: LoadRun }) {
-  const { phases, retryAfter } = run;
-  const phase = headlinePhase(run);
-  if (phase === undefined) return null;
-  const sum = (read: (phase: LoadPhase) => number) => phases.reduce((total, one) => total + read(one), 0);
-  const sent = sum((one) => one.sent);
-  const entry = slowestClass(phase);
-  const where = oneLine(phase.name, 40);
-  const kind = entry === undefined ? "nothing was admitted" : `${where}, ${kindOf(entry)}`;
-  const waits =
-    retryAfter === null || retryAfter.tested === 0
-      ? []
-      : [
-          [
-            "Retry-After",
-            `${decimal(retryAfter.sufficient)} of ${decimal(retryAfter.tested)}`,
-            "waits were sufficient",
-          ],
-        ];
-  const { goodput } = phase;
-  const figures = [
-    ["Admitted", `${decimal(phase.rates.admitted, 1)}/s`, where],
-    ...(entry?.ttftMs ? [["TTFT p50 / p95 / p99", mainQuantiles(entry.ttftMs, entry.count), kind]] : []),
-    ["E2E latency p50 / p95 / p99", entry?.responseMs ? mainQuantiles(entry.responseMs, entry.count) : "–", kind],
-    ...(goodput === undefined
-      ? []
-      : [
-          [
-            "Goodput",
-            `${decimal(goodput.requestsPerS, 1)}/s`,
-            `${goodput.tokensPerS === null ? "tokens unknown" : `${decimal(goodput.tokensPerS, 1)} tokens/s`}, ${goodput.objectives.map(({ text }) => oneLine(text, 60)).join(", ")}`,
-          ],
-        ]),
-    ["Denied", decimal(sum((one) => one.denied)), `of ${decimal(sent)} sent`],
-    ["Failed", decimal(sum((one) => one.failed)), `of ${decimal(sent)} sent`],
-    ["Invalid", decimal(sum((one) => one.invalid)), "2xx replies that no client could use"],
-    ...waits,
-  ];
-  return (
-    <dl class="headline-figures">
-      {figures.map(([name, value, note]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>
-            {value} <small>{note}</small>
-          </dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
-/** The class of admitted requests with the slowest p99: for streaming classes, of the time to first token. */
-function slowestClass({ classes }: LoadPhase): LoadClass | undefined {
-  const admitted = classes.filter(({ outcome }) => outcome === "admitted");
-  const streams = admitted.filter(({ ttftMs }) => ttftMs !== null);
-  const field = streams.length > 0 ? "ttftMs" : "responseMs";
-  const at = (entry: LoadClass) => entry[field]?.p99 ?? 0;
-  return (streams.length > 0 ? streams : admitted).sort((a, b) => at(b) - at(a))[0];
-}
-
-/** The most important quantiles, with their intervals where these are wide. */
-function mainQuantiles(quantiles: NonNullable<LoadClass["responseMs"]>, count: number): string {
-  const stats = ["p50", "p95", "p99"] as const;
-  return `${stats.map((stat) => quantileText(quantiles, stat, { count, write: ms })).join(" / ")} ms`;
 }
 
 /** What did not pass, each with a link to its cause or findings. */
