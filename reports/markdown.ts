@@ -13,7 +13,7 @@ import {
 import { causesInWords, requirementSentence, weightOf } from "./causes.ts";
 import { oneLine, visible } from "./clean-text.ts";
 import { rerunOf } from "./evidence/reproduce.ts";
-import { latenciesOf, latencyTitle } from "./figures/latency-table.ts";
+import { latenciesOf, latencyLegend, latencyTitle } from "./figures/latency-table.ts";
 import { SHOWN_STATS } from "./figures/quantiles.ts";
 import { startedLoads } from "./figures/started-loads.ts";
 import { type Outcome, outcomesOf } from "./outcomes.ts";
@@ -168,13 +168,19 @@ export function thresholdsPart({ checks }: RunRecord, run: LoadRun): string[] {
 
 /** The latencies of a run by kind of request. */
 function latencyPart(run: LoadRun): string[] {
-  const rows = latenciesOf(run).flatMap(({ kind, requests, rows: some }) =>
-    some.map(({ name, cells }) => `| ${name} | ${kind} | ${requests} | ${cells.join(" | ")} |`),
+  const latencies = latenciesOf(run);
+  const rows = latencies.flatMap(({ kind, requests, rows: some }) =>
+    some.map(({ name, cells }) => `| ${inline(name)} | ${kind} | ${requests} | ${cells.join(" | ")} |`),
   );
   if (rows.length === 0) return [];
   const head = `| ${inline(run.name)}: ${latencyTitle(run)} | kind | requests | ${SHOWN_STATS.join(" | ")} |`;
-  return ["", head, `|---|---|--:|${SHOWN_STATS.map(() => "--:|").join("")}`, ...rows];
+  return ["", head, `|---|---|--:|${SHOWN_STATS.map(() => "--:|").join("")}`, ...rows, ...markdownLegend(latencies)];
 }
+
+const markdownLegend = (latencies: ReturnType<typeof latenciesOf>): string[] => {
+  const legend = latencyLegend(latencies).map(inline);
+  return legend.length === 0 ? [] : ["", legend.join("; ")];
+};
 
 /** What changed, and the figures that moved beyond their margin. */
 function comparisonPart(comparison: Comparison): string {

@@ -55,12 +55,23 @@ export function latenciesOf(run: LoadRun): KindLatencies[] {
 function rowsOf(entry: LoadClass): KindLatencies["rows"] {
   const { ttftMs, itlMs, eventGapMs, responseMs } = entry;
   // Streams that do not state their tokens have only gaps between events.
-  const gap = itlMs === null ? { "event gap": eventGapMs } : { ITL: itlMs };
+  const gap = itlMs === null ? { [EVENT_GAP]: eventGapMs } : { ITL: itlMs };
   const latencies: Readonly<Record<string, ShownQuantiles | null>> = { TTFT: ttftMs, ...gap, E2E: responseMs };
   return Object.entries(latencies).flatMap(([name, quantiles]) => {
     if (quantiles === null) return [];
     return [{ name, cells: SHOWN_STATS.map((stat) => quantileText(quantiles, stat, { count: entry.count, write })) }];
   });
+}
+
+/** The name of gaps between events in a table in which other streams have an ITL. */
+const EVENT_GAP = "ITL*";
+
+/** Explains names and signs of a latency table that occur in it. */
+export function latencyLegend(kinds: readonly KindLatencies[]): string[] {
+  const rows = kinds.flatMap(({ rows: some }) => some);
+  const signs = quantileLegend(rows.flatMap(({ cells }) => cells));
+  const hasGaps = rows.some(({ name }) => name === EVENT_GAP);
+  return hasGaps ? ["*: between events; these streams do not report tokens", ...signs] : signs;
 }
 
 /** `latency in at-rate-limit, ms`. */
@@ -102,7 +113,7 @@ export function latencyLines(run: LoadRun): string[] {
     return intervals.every((one) => one === "") ? [values] : [values, line("", intervals)];
   };
   const title = latencyTitle(run);
-  const legend = quantileLegend(all.flat());
+  const legend = latencyLegend(kinds);
   return [
     ...(title.length < NAME_WIDTH ? [line(title, SHOWN_STATS)] : [`  ${title}`, line("", SHOWN_STATS)]),
     ...kinds.flatMap(({ kind, requests, rows }) => [

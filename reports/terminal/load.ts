@@ -52,18 +52,48 @@ function resultLines(record: RunRecord): string[] {
 
 /** @returns an empty text if no load was sent. */
 export function renderLoadRuns(record: RunRecord, colors: Colors): string {
-  return startedLoads(record)
-    .map((run) => renderRun(run, checksOfRun(record.checks, run), colors))
-    .join("\n");
+  const runs = startedLoads(record);
+  const parts = runs.map((run) =>
+    renderRun(run, { checks: checksOfRun(record.checks, run), colors, isShared: isSharedProcess(runs) }),
+  );
+  return [parts.join("\n\n"), ...sharedGenerator(runs)].join("\n");
 }
 
-function renderRun(run: LoadRun, checks: readonly CheckResult[], colors: Colors): string {
+const resourcesText = (cpuS: number, rssBytes: number): string =>
+  `${formatNumber(cpuS, 1)} s of CPU time, ${formatNumber(rssBytes / 1e6)} MB`;
+
+/** Several loads of the native engine are sent by one process, whose resources are not those of each of them. */
+const isSharedProcess = (runs: readonly LoadRun[]): boolean =>
+  runs.length > 1 && runs.every(({ engine, instances }) => engine === "native" && instances === undefined);
+
+function sharedGenerator(runs: readonly LoadRun[]): string[] {
+  if (!isSharedProcess(runs)) return [];
+  const most = (read: (generator: LoadRun["generator"]) => number) =>
+    Math.max(...runs.map(({ generator }) => read(generator)));
+  const resources = resourcesText(
+    most(({ cpuS }) => cpuS),
+    most(({ peakRssBytes }) => peakRssBytes),
+  );
+  return ["", `load generator (one process for all runs): ${resources}`];
+}
+
+interface RunContext {
+  readonly checks: readonly CheckResult[];
+  readonly colors: Colors;
+  /** Whether the process of the load generator sends other loads, too. */
+  readonly isShared: boolean;
+}
+
+function renderRun(run: LoadRun, { checks, colors, isShared }: RunContext): string {
   const limits =
     run.limits === null
       ? ""
       : `, ${formatNumber(run.limits.rpm)}/min and ${formatNumber(run.limits.inFlight)} in flight`;
   const { generator, retryAfter } = run;
-  const lines = [colors.bold(`${oneLine(run.name)} (${run.engine}${limits})`), ...countLines(run, checks, colors)];
+  const lines = [
+    colors.bold(`${oneLine(run.name)} (engine ${run.engine}${limits})`),
+    ...countLines(run, checks, colors),
+  ];
   lines.push(...latencyLines(run));
   for (const phase of run.phases) lines.push(...steadyLines(phase));
   for (const phase of run.phases) lines.push(...invalidLines(phase, run.phases.length > 1));
@@ -80,7 +110,7 @@ function renderRun(run: LoadRun, checks: readonly CheckResult[], colors: Colors)
   for (const { sessions } of run.phases) if (sessions !== undefined) lines.push(...sessionLines(sessions));
   const { scheduleLagMs: lag, loopDelayMs: loop } = generator;
   lines.push(
-    `  load generator: schedule lag p50 ${lag.p50.toFixed(1)} ms, p99 ${lag.p99.toFixed(1)} ms${loop === null ? "" : `; event loop delay p99 ${loop.p99.toFixed(1)} ms`}; ${generator.cpuS.toFixed(1)} s of CPU time, ${Math.round(generator.peakRssBytes / 1e6)} MB`,
+    `  load generator: schedule lag p50 ${formatNumber(lag.p50, 1)} ms, p99 ${formatNumber(lag.p99, 1)} ms${loop === null ? "" : `; event loop delay p99 ${formatNumber(loop.p99, 1)} ms`}${isShared ? "" : `; ${resourcesText(generator.cpuS, generator.peakRssBytes)}`}`,
   );
   lines.push(...watchedLines(run, colors));
   for (const problem of generator.problems) lines.push(`  ${colors.yellow("?")} ${oneLine(problem)}`);
@@ -124,7 +154,7 @@ function requestsLine(phase: LoadPhase): string {
     `${formatNumber(denied)} denied`,
     `${formatNumber(failed)} failed`,
     `${formatNumber(invalid)} invalid`,
-    ...(dropped > 0 ? [`${formatNumber(dropped)} not sent`] : []),
+    ...(dropped > 0 ? [`${formatNumber(dropped)} dropped`] : []),
   ];
   return `  requests: ${formatNumber(sent)} sent (${perS(rates.sent)}): ${ends.join(", ")}; at most ${formatNumber(peakInFlight)} in flight`;
 }
@@ -194,12 +224,13 @@ function withoutRepeats(lines: readonly string[]): string[] {
   );
 }
 
-/** `waits of 60 of 641 denials tested, all sufficient`; small samples get no percentage. */
+/** `waited out 60 of 641 denials; every wait was sufficient`; small samples get no percentage. */
 function waitsText({ tested, sufficient, sufficientShare, groups }: NonNullable<LoadRun["retryAfter"]>): string {
   const denials = groups.reduce((sum, group) => sum + group.denials, 0);
   const share = sufficientShare === null ? "" : ` (${(sufficientShare * 100).toFixed(1)} %)`;
-  const result = sufficient === tested ? "all sufficient" : `${formatNumber(sufficient)} sufficient${share}`;
-  return `waits of ${formatNumber(tested)} of ${formatCount(denials, "denial")} tested, ${result}`;
+  const result =
+    sufficient === tested ? "every wait was sufficient" : `${formatNumber(sufficient)} waits were sufficient${share}`;
+  return `waited out ${formatNumber(tested)} of ${formatCount(denials, "denial")}; ${result}`;
 }
 
 /** `18.2 requests/s and 412.0 tokens/s, 91.0 % of the arrivals; ttft_ms < 300: 95, …`. */
