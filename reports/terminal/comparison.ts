@@ -47,7 +47,8 @@ export function renderComparison({ comparison, verdict }: RunRecord, colors: Col
         return colors.yellow(`▲ ${oneLine(what, 80)}: ${oneLine(before, 80)} → ${oneLine(now, 80)} (${places})`);
       }),
     ...(groups.length > MAX_DRIFT ? [`and ${groups.length - MAX_DRIFT} more differences`] : []),
-    ...(control === null
+    // An unfit control is one of the reasons.
+    ...(control === null || reasons.includes(control.message)
       ? []
       : [colors.dim(`control, ${oneLine(comparison.a.name, 40)} against itself: ${oneLine(control.message, 200)}`)]),
     ...reasons.map((reason) => `  ${oneLine(reason, 300)}`),
@@ -76,25 +77,22 @@ function failingText({ checks, a, b }: Comparison): string[] {
 
 function table(comparison: Comparison): string {
   const { metrics, a: first, b: second } = comparison;
-  // The verdict first: a narrow terminal shows the other columns in further tables.
+  // What decides; margins and p-values are in the HTML report.
   const columns = [
     "figure",
-    ...figures(oneLine(first.name, 24), oneLine(second.name, 24), "change"),
+    ...figures(oneLine(first.name, 24), oneLine(second.name, 24), "change", "90 % interval"),
     "verdict",
-    ...figures("90 % interval", "margin", "p (Holm)", "detectable"),
   ];
   const rows = metrics.map((metric) => {
-    const { name, a, b, change, low, high, margin, pHolm, detectable } = metric;
+    const { name, a, b, change, low, high, unit } = metric;
+    const interval = [low, high].map((end) => figureChange(metric, end));
     return [
-      oneLine(describeFigure(name), 60),
+      `${oneLine(describeFigure(name), 60)}${unit === "ms" ? ", ms" : ""}`,
       figureValue(metric, a),
       figureValue(metric, b),
-      figureChange(change),
+      figureChange(metric, change),
+      low === null || high === null ? "–" : `(${interval.join(" … ")})`,
       figureVerdict(metric, comparison),
-      low === null || high === null ? "–" : `${figureChange(low)} … ${figureChange(high)}`,
-      margin === 0 ? "–" : `${(margin * 100).toFixed(1)} %`,
-      pHolm === null ? "–" : pHolm.toFixed(3),
-      detectable === null ? "–" : `${(detectable * 100).toFixed(1)} %`,
     ];
   });
   return terminalTable(columns, rows);

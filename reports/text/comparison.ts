@@ -24,12 +24,6 @@ export function describeFigure(name: string): string {
 
 const inLoad = (load: string | undefined): string => (load === undefined ? "" : `, ${load}`);
 
-/** `+3.9 %`; `?` without a change. */
-function describeChange({ change, unit }: Pick<ComparedMetric, "change" | "unit">): string {
-  if (change === null) return "?";
-  return `${change < 0 ? "−" : "+"}${Math.abs(change * 100).toFixed(1)} ${unit === "share" ? "points" : "%"}`;
-}
-
 /** Whether the figures of a comparison say anything: a live one needs a control that does not differ from itself. */
 function areFiguresUsable({ control }: Pick<Comparison, "control">): boolean {
   return control?.fit !== false;
@@ -84,22 +78,28 @@ function counted(count: number, one: string, many: string): string[] {
 function changed(verdict: string, [first, ...more]: readonly ComparedMetric[]): string[] {
   if (first === undefined) return [];
   const others = more.length === 0 ? "" : ` and ${formatCount(more.length, "more figure")}`;
-  return [`${describeFigure(first.name)} (${describeChange(first)})${others} ${verdict}`];
+  return [`${describeFigure(first.name)} (${figureChange(first, first.change)})${others} ${verdict}`];
 }
 
 /** Maximum number of figures next to a verdict. */
 const MAX_FIGURES = 3;
 
-/** The figures that decided, or the first ones: `E2E p50, chat streaming: 420.0 ms in old, 436.2 ms in new (+3.9 %, not worse)`. */
-export function mainFigures(comparison: Comparison): string[] {
+/** The figures that decided, or the first ones; none if the figures are not usable. */
+export function mainMetrics(comparison: Comparison): ComparedMetric[] {
+  if (!areFiguresUsable(comparison)) return [];
   const order: readonly ComparedMetric["verdict"][] = ["regressed", "improved", "not worse", "inconclusive"];
   const measured = comparison.metrics.filter(({ a, b }) => a !== null && b !== null);
   const rank = ({ verdict, unit }: ComparedMetric) => order.indexOf(verdict) * 2 + Number(unit !== "ms");
   const sorted = [...measured].sort((one, other) => rank(one) - rank(other));
-  return sorted.slice(0, MAX_FIGURES).map((metric) => {
-    const { name, a, b, change, unit } = metric;
+  return sorted.slice(0, MAX_FIGURES);
+}
+
+/** `E2E p50, chat streaming: 420.0 ms in old, 436.2 ms in new (+3.9 %, not worse)`. */
+export function mainFigures(comparison: Comparison): string[] {
+  return mainMetrics(comparison).map((metric) => {
+    const { name, a, b, unit } = metric;
     const shown = unit === "share" ? "" : ` ${unit}`;
-    return `${describeFigure(name)}: ${figureValue(metric, a)}${shown} in ${comparison.a.name}, ${figureValue(metric, b)}${shown} in ${comparison.b.name} (${figureChange(change)}, ${figureVerdict(metric, comparison)})`;
+    return `${describeFigure(name)}: ${figureValue(metric, a)}${shown} in ${comparison.a.name}, ${figureValue(metric, b)}${shown} in ${comparison.b.name} (${figureChange(metric, metric.change)}, ${figureVerdict(metric, comparison)})`;
   });
 }
 
@@ -115,10 +115,10 @@ export function figureValue({ unit }: ComparedMetric, value: number | null): str
   return unit === "share" ? `${(value * 100).toFixed(2)} %` : value.toFixed(1);
 }
 
-/** A relative change: `+3.9 %`. */
-export function figureChange(value: number | null): string {
+/** A change of a figure: `+3.9 %`; of a share, `+1.2 points`. */
+export function figureChange({ unit }: Pick<ComparedMetric, "unit">, value: number | null): string {
   if (value === null) return "–";
-  return `${value < 0 ? "−" : "+"}${Math.abs(value * 100).toFixed(1)} %`;
+  return `${value < 0 ? "−" : "+"}${Math.abs(value * 100).toFixed(1)} ${unit === "share" ? "points" : "%"}`;
 }
 
 /** One difference in the responses, with every kind of response in which it was seen. */

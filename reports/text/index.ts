@@ -8,6 +8,7 @@ export {
   figureVerdict,
   groupDrift,
   mainFigures,
+  mainMetrics,
 } from "./comparison.ts";
 export { describeBroken, describeOpen, describePass, describeSilence } from "./conclusion.ts";
 export { describeKinds } from "./event-kinds.ts";

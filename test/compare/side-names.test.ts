@@ -5,8 +5,10 @@ test.each([
   ["files", { path: "old.yaml" }, { path: "b/new.yaml" }, "old", "new"],
   ["files of the same name", { path: "a/t.yaml" }, { path: "b/t.yaml" }, "a/t.yaml", "b/t.yaml"],
   ["one file, two commands", { path: "t.yaml", start: "./old" }, { path: "t.yaml", start: "./new" }, "./old", "./new"],
-  ["an option that differs", { start: "g --a 1 --b 2" }, { start: "g --a 3 --b 2" }, "--a 1", "--a 3"],
-  ["an added option", { start: "g --a" }, { start: "g --a --b" }, "--a", "--a --b"],
+  ["an option that differs", { start: "g --a 1 --b 2" }, { start: "g --a 3 --b 2" }, "A", "B"],
+  ["several words that differ", { start: "g --a 1" }, { start: "g --a 3 --mutation m" }, "A", "B"],
+  ["long names", { path: "2026-11-24T12-58-52-000-staging" }, { path: "2026-11-25T12-58-52-000-staging" }, "A", "B"],
+  ["an added option", { start: "g --a" }, { start: "g --a --b" }, "A", "B"],
   ["a file and a command", { path: "t.yaml" }, { start: "./new" }, "t", "./new"],
   ["the same", { path: "t.yaml" }, { path: "t.yaml" }, "A", "B"],
 ])("names of the sides: %s", (_what, one, other, a, b) => expect(sideNames(one, other)).toEqual({ a, b }));

@@ -1,10 +1,11 @@
 import { scaleLinear } from "d3-scale";
 import type { ComparedMetric } from "../../../src/record/index.ts";
 import { oneLine } from "../../clean-text.ts";
+import { describeFigure } from "../../text/index.ts";
 import { Mark, n, Sheet, styleOf } from "./frame.tsx";
 
 const ROW = 30;
-const LEFT = 250;
+const LEFT = 300;
 const WIDTH = 860;
 
 /** The confidence interval of each figure against the margin within which a change does not matter. */
@@ -31,7 +32,7 @@ export function ForestPlot({
         <strong>Change from A to B</strong>
         <span class="note">
           The band is the margin within which a change does not matter. A solid line is the 90 % interval of B against
-          A, a dashed one of A against itself. To the right is more.
+          A, a dashed one of A against itself. Right: B is higher.
         </span>
       </figcaption>
       <Sheet
@@ -66,7 +67,7 @@ export function ForestPlot({
                 height={20}
               />
               <text class="strong" x={LEFT - 10} y={y + 4} text-anchor="end">
-                {oneLine(metric.name, 38)}
+                {oneLine(describeFigure(metric.name), 48)}
               </text>
               {itself === undefined || itself.low === null || itself.high === null ? null : (
                 <line

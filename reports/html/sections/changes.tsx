@@ -1,9 +1,9 @@
 import type { CheckChange, ComparedMetric, Comparison, RunRecord } from "../../../src/record/index.ts";
 import { oneLine } from "../../clean-text.ts";
-import { describeComparison, describeFigure } from "../../text/index.ts";
+import { describeComparison, describeFigure, mainMetrics } from "../../text/index.ts";
 import { ForestPlot } from "../charts/forest-plot.tsx";
 import { decimal, percent } from "../format.ts";
-import { DataTable, Foreign, ForeignList, Heading, numbers, Section, StatusMark } from "../parts.tsx";
+import { DataTable, Facts, Foreign, ForeignList, Heading, numbers, Section, StatusMark } from "../parts.tsx";
 
 /** What changed since the run that this one is compared with; nothing if there is none. */
 export function ChangesSection({ record }: { readonly record: RunRecord }) {
@@ -29,8 +29,9 @@ function Changes({ comparison }: { readonly comparison: Comparison }) {
   return (
     <>
       <p>{KINDS[comparison.kind]}</p>
+      {comparison.kind === "baseline" ? null : <Sides comparison={comparison} />}
       <ForeignList texts={reasons.map((reason) => oneLine(reason, 300))} />
-      {control === null ? null : (
+      {control === null || reasons.includes(control.message) ? null : (
         <p>
           <StatusMark
             status={control.fit ? "pass" : "inconclusive"}
@@ -49,6 +50,38 @@ function Changes({ comparison }: { readonly comparison: Comparison }) {
       <CheckList id="added" title="New" changes={checks.added} />
       {drift.length === 0 ? null : <DriftTable drift={drift} />}
     </>
+  );
+}
+
+/** What the names of the two sides stand for. */
+export function Sides({ comparison: { a, b } }: { readonly comparison: Comparison }) {
+  return (
+    <Facts
+      pairs={[a, b].map(({ name, label, runId }) => [
+        oneLine(name, 40),
+        <Foreign key={name} text={oneLine(`${label}${runId === undefined ? "" : `, run ${runId}`}`, 300)} />,
+      ])}
+    />
+  );
+}
+
+/** The figures that decided, of both sides. */
+export function MainFigures({ comparison }: { readonly comparison: Comparison }) {
+  const metrics = mainMetrics(comparison);
+  if (metrics.length === 0) return null;
+  return (
+    <DataTable
+      caption="Main figures of both sides"
+      quietCaption
+      head={["Figure", ...numbers(oneLine(comparison.a.name, 40), oneLine(comparison.b.name, 40), "Change"), "Verdict"]}
+      rows={metrics.map((metric) => [
+        oneLine(describeFigure(metric.name), 100),
+        amount(metric, metric.a),
+        amount(metric, metric.b),
+        relative(metric, metric.change),
+        <StatusMark key="verdict" status={STATUS[metric.verdict]} label={metric.verdict} />,
+      ])}
+    />
   );
 }
 

@@ -78,7 +78,7 @@ function ofCauses({ causes }: RunRecord, anchors: Anchors): Reason[] {
 const WORD_STATUS = { pass: "pass", fail: "fail", inconclusive: "inconclusive", error: "harness-error" } as const;
 
 /** Reasons that are not checks: an interrupted run, waivers that no longer apply, results of a comparison. */
-function ofRun({ verdict, checks, comparison }: RunRecord): Reason[] {
+function ofRun({ command, verdict, checks, comparison }: RunRecord): Reason[] {
   const status = WORD_STATUS[verdict.result];
   const known = new Set(checks.map(({ id }) => id));
   const others = verdict.reasons.filter(
@@ -90,12 +90,20 @@ function ofRun({ verdict, checks, comparison }: RunRecord): Reason[] {
   );
   return [
     ...others.map(({ text }) => ({ status, text: oneLine(text, 300) })),
-    ...(comparison === undefined ? [] : ofComparison(status, comparison)),
+    ...(comparison === undefined ? [] : ofComparison(status, { comparison, isWhole: command === "compare" })),
   ];
 }
 
+interface Compared {
+  readonly comparison: Comparison;
+  /** Whether the run is nothing but the comparison: its conclusion and figures are then the verdict itself. */
+  readonly isWhole: boolean;
+}
+
 /** The conclusion, and the figures of both sides that led to it. */
-function ofComparison(status: Status, comparison: Comparison): Reason[] {
+function ofComparison(status: Status, { comparison, isWhole }: Compared): Reason[] {
+  if (isWhole)
+    return comparison.reasons.map((reason): Reason => ({ status, text: oneLine(reason, 400), href: "#changes" }));
   // Gates decide about a baseline.
   if (comparison.kind === "baseline" && comparison.reasons.length === 0) return [];
   const figures = mainFigures(comparison).map((figure) => oneLine(figure, 240));

@@ -6,6 +6,7 @@ import { describeComparison } from "../../text/index.ts";
 import type { Anchors } from "../anchors.ts";
 import { decimal, duration, enumerate, plural, utc } from "../format.ts";
 import { Facts, Foreign, StatusMark } from "../parts.tsx";
+import { MainFigures, Sides } from "./changes.tsx";
 import { Headline } from "./load/headline.tsx";
 import { Unblock } from "./not-judged.tsx";
 import { ProfileResults } from "./profiles.tsx";
@@ -15,6 +16,19 @@ import { Reasons } from "./reasons.tsx";
 export function VerdictSection({ record, anchors }: { readonly record: RunRecord; readonly anchors: Anchors }) {
   const { verdict, target } = record;
   const tone = VERDICT_TONES[verdict.result];
+  // Other commands compare as well, with a baseline or an earlier run: their verdict is that of the run.
+  const comparison = record.command === "compare" ? record.comparison : undefined;
+  const subject =
+    comparison === undefined
+      ? ([
+          ["Target", <Foreign key="target" text={(target.addresses ?? [target.baseUrl]).join(", ")} />],
+          [
+            "Build",
+            target.build === undefined ? "not stated by the gateway" : <Foreign key="build" text={target.build} />,
+          ],
+          ["Requests", decimal(record.traffic.requests)],
+        ] as const)
+      : [];
   return (
     <section id="verdict" class={`verdict ${tone}`} aria-labelledby="verdict-title">
       <ProfileResults record={record} />
@@ -23,10 +37,16 @@ export function VerdictSection({ record, anchors }: { readonly record: RunRecord
         <div>
           <h1 id="verdict-title">
             <span class="result">
-              {verdict.result === "fail" ? "Fail" : verdict.result === "pass" ? "Pass" : WORDS[verdict.result]}
+              {comparison === undefined ? WORDS[verdict.result] : COMPARISON_WORDS[comparison.verdict]}
             </span>
             <span class="target">
-              <Foreign text={target.name} />
+              <Foreign
+                text={
+                  comparison === undefined
+                    ? target.name
+                    : `${oneLine(comparison.b.name, 60)} compared with ${oneLine(comparison.a.name, 60)}`
+                }
+              />
             </span>
           </h1>
           <p class="lead">{sentence(record)}</p>
@@ -40,19 +60,21 @@ export function VerdictSection({ record, anchors }: { readonly record: RunRecord
         </ul>
       )}
       {isLoadOnly(record) ? <LoadFigures record={record} /> : null}
-      <CountsBar record={record} />
+      {comparison === undefined ? (
+        <CountsBar record={record} />
+      ) : (
+        <>
+          <Sides comparison={comparison} />
+          <MainFigures comparison={comparison} />
+        </>
+      )}
       <Reasons record={record} anchors={anchors} />
       {isLoadOnly(record) ? null : <Unblock record={record} />}
       <Facts
         pairs={[
-          ["Target", <Foreign key="target" text={(target.addresses ?? [target.baseUrl]).join(", ")} />],
-          [
-            "Build",
-            target.build === undefined ? "not stated by the gateway" : <Foreign key="build" text={target.build} />,
-          ],
+          ...subject,
           ["Started", utc(record.startedAt)],
           ["Duration", duration(record.durationMs)],
-          ["Requests", decimal(record.traffic.requests)],
           ["Command", `gauntlet ${record.command}`],
           ["Exit code", String(verdict.exitCode)],
           ["Gauntlet", `${record.harness.name} ${record.harness.version}`],
@@ -80,7 +102,14 @@ function LoadFigures({ record }: { readonly record: RunRecord }) {
   );
 }
 
-const WORDS = { inconclusive: "Inconclusive", error: "Error" } as const;
+const WORDS = { pass: "Pass", fail: "Fail", inconclusive: "Inconclusive", error: "Error" } as const;
+
+const COMPARISON_WORDS = {
+  regressed: "Regressed",
+  improved: "Improved",
+  "not worse": "Not worse",
+  inconclusive: "Inconclusive",
+} as const;
 
 function sentence(record: RunRecord): string {
   const { verdict, counts, complete, checks, overhead } = record;
@@ -89,6 +118,7 @@ function sentence(record: RunRecord): string {
   ).length;
   const untested = (counts.blocked ?? 0) + (counts.inconclusive ?? 0);
   const claimed = record.profiles?.filter((profile) => profile.claimed) ?? [];
+  if (record.command === "compare" && record.comparison !== undefined) return describeComparison(record.comparison);
   const cut = complete ? "" : " The run was interrupted; these are the results so far.";
   switch (verdict.result) {
     case "pass":
@@ -115,9 +145,8 @@ function sentence(record: RunRecord): string {
 }
 
 /** Why a run failed in which no check did: its first reason, as a sentence. */
-function withoutFailure({ verdict: { reasons }, comparison }: RunRecord): string {
+function withoutFailure({ verdict: { reasons } }: RunRecord): string {
   const [first] = reasons;
-  if (comparison?.verdict === "regressed") return describeComparison(comparison);
   if (first === undefined) return "The run failed.";
   if (first.kind === "gate") {
     const gates = reasons.filter(({ kind }) => kind === "gate").length;

@@ -1,7 +1,7 @@
 import { basename, extname } from "node:path";
 
-/** Longer names do not fit into the heading of a column. */
-const MAX_CHARACTERS = 40;
+/** Longer names, and names of several words, make sentences and headings unreadable: `A` and `B` with a legend do not. */
+const MAX_CHARACTERS = 24;
 
 export interface SideNames {
   readonly a: string;
@@ -17,8 +17,8 @@ interface Side {
 }
 
 /**
- * Short names of both sides: their files without extension, the paths if these are the same, or the part in which their start
- * commands differ. `A` and `B` if nothing tells them apart.
+ * Short names of both sides: their files without extension, the paths if these are the same, or the word in which their start
+ * commands differ. `A` and `B` if nothing short tells them apart.
  */
 export function sideNames(a: Side, b: Side): SideNames {
   const candidates: readonly (readonly [a: string | undefined, b: string | undefined])[] = [
@@ -29,8 +29,7 @@ export function sideNames(a: Side, b: Side): SideNames {
   ];
   for (const [first, second] of candidates) {
     if (first === undefined || second === undefined) continue;
-    const names = { a: shortened(first), b: shortened(second) };
-    if (names.a !== names.b && names.a !== "" && names.b !== "") return names;
+    if (first !== second && isShort(first) && isShort(second)) return { a: first, b: second };
   }
   return { a: "A", b: "B" };
 }
@@ -39,12 +38,9 @@ function fileName(path: string | undefined): string | undefined {
   return path === undefined ? undefined : basename(path, extname(path));
 }
 
-/** The end of a long name tells more than its beginning, which both sides often share. */
-function shortened(name: string): string {
-  return name.length > MAX_CHARACTERS ? `…${name.slice(1 - MAX_CHARACTERS)}` : name;
-}
+const isShort = (name: string): boolean => name !== "" && name.length <= MAX_CHARACTERS && !/\s/.test(name);
 
-/** The words between the beginning and the end that two commands share, with the option before them. */
+/** The words between the beginning and the end that two commands share. */
 function differingParts(a: string | undefined, b: string | undefined): [string | undefined, string | undefined] {
   if (a === undefined || b === undefined) return [undefined, undefined];
   const [first, second] = [wordsOf(a), wordsOf(b)];
@@ -56,7 +52,7 @@ function differingParts(a: string | undefined, b: string | undefined): [string |
     first[first.length - 1 - shared] === second[second.length - 1 - shared]
   )
     shared++;
-  // `--pace 20` instead of `20`.
+  // The value of an option alone would say nothing.
   const isValue = start > 0 && first[start - 1]?.startsWith("-") === true;
   const from = isValue ? start - 1 : start;
   const part = (words: readonly string[]) => words.slice(from, words.length - shared).join(" ");
