@@ -210,6 +210,12 @@ test("counts never exceed what was offered, and at the end the page has the tota
     dropped,
   }).entries())
     expect(totals[index]).toMatch(new RegExp(`^${name}\\s+${count}\\s`, "i"));
+  const { p50, p95, p99 } = phase.classes[0].responseMs;
+  const threeDigits = (value: number) => Math.round(value).toLocaleString("en");
+  // One class of requests: the latencies of the run are those of the class, as in the report.
+  expect(totals[7]).toMatch(
+    new RegExp(`^E2E latency p50 / p95 / p99\\s+${[p50, p95, p99].map(threeDigits).join(" / ")}\\s`),
+  );
   const cells = await page.locator("#phases tr").first().locator("th, td").allInnerTexts();
   expect(cells.slice(3).map(Number)).toEqual([offered, admitted, denied, failed, invalid, dropped]);
   const heads = page.locator("section[aria-labelledby=phases-title] thead th");

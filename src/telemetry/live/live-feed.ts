@@ -1,7 +1,9 @@
 import { describeFacts } from "../../../reports/index.ts";
+import { groupBy } from "../../core/index.ts";
 import type { Redactor } from "../../http/recorder/index.ts";
 import { type EventNotice, LoopDelay, nowUs, type RunningPhase } from "../../load/index.ts";
-import type { Finding, JudgedPhase, LoadSecond, LoadVerdict } from "../../record/index.ts";
+import { Histogram } from "../../metrics/index.ts";
+import type { Finding, JudgedPhase, LoadSecond, LoadVerdict, Quantiles } from "../../record/index.ts";
 
 /** A second of a phase as in the report; until the phase ends, in flight is the observed value. */
 export interface LiveSecond extends LoadSecond {
@@ -31,6 +33,13 @@ export interface LivePhase {
 /** When an event of a workload began, or was undone. */
 export type LiveEvent = Pick<EventNotice, "run" | "event" | "does" | "atS">;
 
+/** Latencies of all admitted requests of a run so far, ms; `null` if there are none. */
+export interface LiveLatency {
+  readonly run: string;
+  readonly ttftMs: Pick<Quantiles, "p50" | "p95" | "p99"> | null;
+  readonly responseMs: Pick<Quantiles, "p50" | "p95" | "p99"> | null;
+}
+
 /** A threshold of a workload. */
 export interface LiveThreshold {
   readonly run: string;
@@ -57,6 +66,8 @@ export interface LiveUpdate {
   };
   /** All phases so far, in the order of their start. */
   readonly phases: readonly LivePhase[];
+  /** Of each run, its phases and kinds of requests pooled. */
+  readonly latencies: readonly LiveLatency[];
   /** What events of the workloads have done so far; seconds from the start of the run. */
   readonly events: readonly LiveEvent[];
   /** Judged by what was measured so far. */
@@ -215,6 +226,7 @@ export class LiveFeed implements Disposable {
       generator: { scheduleLagP99Ms: Math.max(0, ...lagMs), loopDelayP99Ms, late, wasLate: this.#wasLate },
       // Truncated after masking: a truncated key would not be recognised.
       phases: redactor.redactValue(phases).map((phase) => ({ ...phase, denials: phase.denials.map(shortened) })),
+      latencies: latenciesOf(this.phases),
       events: [...this.#events],
       thresholds: redactor.redactValue(this.phases.flatMap((phase) => this.#thresholdsOf(phase))),
       seconds: [],
@@ -234,6 +246,21 @@ export class LiveFeed implements Disposable {
     clearInterval(this.#ticking);
     this.#delay[Symbol.dispose]();
   }
+}
+
+/** Histograms are merged; percentiles are never averaged. */
+function latenciesOf(phases: readonly WatchedPhase[]): LiveLatency[] {
+  return [...groupBy(phases, ({ running }) => running.run)].map(([run, some]) => {
+    const pooled = (figure: "ttft" | "response") => {
+      const all = new Histogram();
+      for (const { running } of some)
+        for (const { outcome, figures } of running.tally.classes)
+          if (outcome === "admitted")
+            for (const [name, histogram] of figures) if (name === figure) all.merge(histogram);
+      return all.quantilesMs();
+    };
+    return { run, ttftMs: pooled("ttft"), responseMs: pooled("response") };
+  });
 }
 
 /** Send time minus due time of all requests of a phase so far. */

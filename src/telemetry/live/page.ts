@@ -23,7 +23,7 @@ const HTML = `<!doctype html>
 <main>
   <h1 id="title">Load run</h1>
   <p id="result" role="status" hidden></p>
-  <noscript><p>This page needs scripting. The report of the run does not.</p></noscript>
+  <noscript><p>This page needs JavaScript. The report of the run does not.</p></noscript>
   <fieldset id="runs" hidden><legend>Run</legend></fieldset>
   <section aria-labelledby="now">
     <h2 id="now">Now</h2>
@@ -37,9 +37,9 @@ const HTML = `<!doctype html>
     </table></div>
   </section>
   <section id="charts" tabindex="-1" aria-labelledby="charts-title">
-    <h2 id="charts-title">Second by second</h2>
+    <h2 id="charts-title">Per second</h2>
     <p class="tools"><button type="button" id="pause" aria-pressed="false">Pause</button>
-    <span class="note">Point at a chart to read a second, or focus it and press the arrow keys; Escape ends that.</span></p>
+    <span class="note">Hover over a chart, or focus it and use the arrow keys, to see one second. Esc returns to live. Where lines have a gap, nothing was sent: a phase waits for Retry-After.</span></p>
     <p id="reading" aria-live="polite"></p>
     <div id="figures"></div>
     <details id="seconds"><summary>The last 60 seconds as a table</summary>
@@ -102,7 +102,7 @@ figcaption { font-weight: 550; font-size: .9rem; }
 .key { display: flex; flex-wrap: wrap; gap: 0 1rem; margin: .1rem 0 .3rem; padding: 0; list-style: none; font-size: .82rem; color: var(--soft); }
 .key svg { width: 1.6rem; height: .6rem; margin-right: .3rem; }
 figure > svg { display: block; width: 100%; height: 11rem; }
-svg text { fill: var(--soft); font: 11px var(--text); } svg .grid { stroke: var(--line); } svg .event { stroke: var(--ink); } svg .cursor { stroke: var(--ink); stroke-dasharray: 2 3; }
+svg text { fill: var(--soft); font: 11px var(--text); } svg .grid { stroke: var(--line); } svg .event { stroke: var(--ink); } svg .phase { stroke: var(--soft); stroke-dasharray: 2 3; } svg .cursor { stroke: var(--ink); stroke-dasharray: 2 3; }
 svg polyline { fill: none; stroke-width: 1.8; stroke-linejoin: round; vector-effect: non-scaling-stroke; }
 .s1 { stroke: var(--series-1); } .s2 { stroke: var(--series-2); stroke-dasharray: 7 3; } .s3 { stroke: var(--series-3); stroke-dasharray: 2 3; }
 .s4 { stroke: var(--series-4); stroke-dasharray: 9 3 2 3; } .s5 { stroke: var(--series-5); stroke-dasharray: 1 4; }

@@ -3,6 +3,8 @@ import { draw, figure, make, whole } from "./dom.ts";
 
 interface Series {
   readonly name: string;
+  /** Number of its line style; by default its place in the chart. */
+  readonly style?: number;
   readonly read: (second: LiveSecond) => number | null;
 }
 
@@ -14,7 +16,10 @@ export interface ChartOptions {
 
 type CountField = "offered" | "admitted" | "denied" | "failed" | "invalid";
 
-const count = (name: CountField): Series => ({ name, read: (second) => second[name] });
+/** The colours that the report gives to outcomes: green, amber, red and violet. */
+const STYLES: Readonly<Record<CountField, number>> = { offered: 1, admitted: 3, denied: 2, failed: 4, invalid: 5 };
+
+const count = (name: CountField): Series => ({ name, style: STYLES[name], read: (second) => second[name] });
 
 const quantiles = (field: "ttftMs" | "responseMs"): readonly Series[] =>
   (["p50", "p95", "p99"] as const).map((name) => ({ name, read: (second) => second[field]?.[name] ?? null }));
@@ -26,8 +31,8 @@ export const CHARTS: readonly ChartOptions[] = [
     series: [count("offered"), count("admitted"), count("denied"), count("failed"), count("invalid")],
   },
   { title: "Requests in flight", unit: "", series: [{ name: "in flight", read: ({ inFlight }) => inFlight }] },
-  { title: "Time to first token, ms", unit: "ms", series: quantiles("ttftMs") },
-  { title: "Response time, ms", unit: "ms", series: quantiles("responseMs") },
+  { title: "TTFT, ms", unit: "ms", series: quantiles("ttftMs") },
+  { title: "E2E latency, ms", unit: "ms", series: quantiles("responseMs") },
 ];
 
 /** What precedes the name of a series where several charts are listed. */
@@ -41,7 +46,10 @@ export function valuesAt(chart: ChartOptions, second: LiveSecond): string {
 }
 
 /** Around the lines, pixels. */
-const ROOM = { left: 44, right: 8, top: 8, bottom: 18 };
+const ROOM = { left: 44, right: 8, top: 14, bottom: 18 };
+/** Between two labels of the x axis, and of a character, pixels. */
+const MIN_TICK_WIDTH = 60;
+const CHARACTER_WIDTH = 6.2;
 /** A shorter run does not fill the width. */
 const MIN_SPAN_S = 10;
 
@@ -55,9 +63,9 @@ export class Chart {
   constructor(options: ChartOptions, place: HTMLElement) {
     this.#options = options;
     const key = make("ul", "", "key");
-    for (const [index, { name }] of options.series.entries()) {
+    for (const [index, { name, style = index + 1 }] of options.series.entries()) {
       const line = draw("svg", { viewBox: "0 0 26 10", "aria-hidden": "true" });
-      line.append(draw("polyline", { points: "0,5 26,5", class: `s${index + 1}` }));
+      line.append(draw("polyline", { points: "0,5 26,5", class: `s${style}` }));
       const item = make("li");
       item.append(line, name);
       key.append(item);
@@ -84,18 +92,32 @@ export class Chart {
         draw("text", { x: ROOM.left - 6, y: at + 4, "text-anchor": "end" }, axisText(top * share)),
       ];
     });
-    const times = [
-      draw("text", { x: ROOM.left, y: height - 4 }, `${Math.round(firstS)} s`),
-      draw("text", { x: width - ROOM.right, y: height - 4, "text-anchor": "end" }, `${Math.round(firstS + spanS)} s`),
-    ];
-    const lines = series.flatMap(({ read }, index) =>
+    const times = ticksIn(firstS, spanS, (width - ROOM.left - ROOM.right) / MIN_TICK_WIDTH).flatMap((atS) => {
+      const at = x(atS);
+      const anchor = at > width - ROOM.right - 14 ? "end" : "middle";
+      return [
+        draw("line", { x1: at, x2: at, y1: ROOM.top, y2: height - ROOM.bottom, class: "grid" }),
+        draw("text", { x: at, y: height - 4, "text-anchor": anchor }, `${atS} s`),
+      ];
+    });
+    const phases = startsOf(seconds).flatMap(({ phase, atS }, index, all) => {
+      const [at, next] = [x(atS), all[index + 1]];
+      const room = (next === undefined ? width : x(next.atS)) - at;
+      // A name that would run into the next one is left out; the table below has all phases.
+      const isShown = all.length > 1 && phase.length * CHARACTER_WIDTH + 6 <= room;
+      return [
+        draw("line", { x1: at, x2: at, y1: ROOM.top, y2: height - ROOM.bottom, class: "phase" }),
+        ...(isShown ? [draw("text", { x: at + 3, y: ROOM.top + 1 }, phase)] : []),
+      ];
+    });
+    const lines = series.flatMap(({ read, style = 0 }, index) =>
       pieces(seconds, read).map((piece) => {
         // A single value is a short line.
         const ends = piece.length === 1 ? [...piece, ...piece] : piece;
         const points = ends.map(
           ({ atS, value }, at) => `${(x(atS) + (piece.length === 1 ? at * 2 : 0)).toFixed(1)},${y(value).toFixed(1)}`,
         );
-        return draw("polyline", { points: points.join(" "), class: `s${index + 1}` });
+        return draw("polyline", { points: points.join(" "), class: `s${style || index + 1}` });
       }),
     );
     const cursor = seconds
@@ -114,7 +136,7 @@ export class Chart {
       last === undefined ? "nothing yet" : `at ${Math.round(last.atS)} s: ${valuesAt(this.#options, last)}`;
     this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     this.svg.setAttribute("aria-label", `${title}${last === undefined ? ":" : ","} ${description}`);
-    this.svg.replaceChildren(...grid, ...times, ...lines, ...marks, ...cursor);
+    this.svg.replaceChildren(...grid, ...times, ...phases, ...lines, ...marks, ...cursor);
   }
 
   /** The second nearest to a place on the screen. @param clientX pixels. */
@@ -130,6 +152,21 @@ export class Chart {
     const firstS = this.#seconds[0]?.atS ?? 0;
     return { firstS, spanS: Math.max(MIN_SPAN_S, (this.#seconds.at(-1)?.atS ?? 0) - firstS) };
   }
+}
+
+/** Round seconds in a span, at most about `count`. */
+function ticksIn(firstS: number, spanS: number, count: number): number[] {
+  const step = TICK_STEPS_S.find((one) => spanS / one <= count) ?? 3_600;
+  const ticks: number[] = [];
+  for (let atS = Math.ceil(firstS / step) * step; atS <= firstS + spanS; atS += step) ticks.push(atS);
+  return ticks;
+}
+
+const TICK_STEPS_S = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1_200];
+
+/** The first second of each phase. */
+function startsOf(seconds: readonly LiveSecond[]): LiveSecond[] {
+  return seconds.filter(({ phase }, index) => seconds[index - 1]?.phase !== phase);
 }
 
 /** To one significant digit. */

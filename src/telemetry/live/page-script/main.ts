@@ -1,5 +1,5 @@
 import type { RunEnd } from "../event-stream.ts";
-import type { LivePhase, LiveSecond, LiveThreshold, LiveUpdate } from "../live-feed.ts";
+import type { LiveLatency, LivePhase, LiveSecond, LiveThreshold, LiveUpdate } from "../live-feed.ts";
 import { CHARTS, Chart, prefixOf, valuesAt, valueText } from "./chart.ts";
 import { byId, figure, make, whole } from "./dom.ts";
 
@@ -136,13 +136,14 @@ class LivePage {
   #show(): void {
     if (this.#latest === undefined) return;
     const { target, generator } = this.#latest;
+    const latency = this.#latest.latencies.find(({ run }) => run === this.#chosen);
     byId("title").textContent = `Load on ${target}`;
     document.title = `${this.#hasEnded ? "ended" : "live"}: ${target}`;
     const seconds = this.#seconds();
     const phases = this.#latest.phases.filter(({ run }) => run === this.#chosen);
     byId("now").textContent = this.#hasEnded ? "Totals" : "Now";
     byId("tiles").replaceChildren(
-      ...(this.#hasEnded ? totals(phases, generator) : tiles({ seconds, phases, generator })),
+      ...(this.#hasEnded ? totals(phases, generator, latency) : tiles({ seconds, phases, generator, latency })),
     );
     const thresholds = (this.#finalThresholds ?? this.#latest.thresholds).filter(({ run }) => run === this.#chosen);
     byId("thresholds").hidden = thresholds.length === 0;
@@ -169,27 +170,33 @@ interface Shown {
   readonly seconds: readonly LiveSecond[];
   readonly phases: readonly LivePhase[];
   readonly generator: LiveUpdate["generator"];
+  readonly latency: LiveLatency | undefined;
 }
 
-function tiles({ seconds, phases, generator }: Shown): HTMLElement[] {
+/** p50, p95 and p99 of all admitted requests so far. */
+function latencyTiles(latency: LiveLatency | undefined): HTMLElement[] {
+  const text = (of: LiveLatency["ttftMs"] | undefined) =>
+    of ? [of.p50, of.p95, of.p99].map((value) => figure(value)).join(" / ") : "–";
+  return [
+    tile("TTFT p50 / p95 / p99", text(latency?.ttftMs), "ms, all admitted streams"),
+    tile("E2E latency p50 / p95 / p99", text(latency?.responseMs), "ms, all admitted requests"),
+  ];
+}
+
+function tiles({ seconds, phases, generator, latency }: Shown): HTMLElement[] {
   const last = seconds.at(-1);
   const now = phases.findLast(({ verdict }) => verdict === null);
   const sum = sumOf(phases);
-  const quantiles = (name: "ttftMs" | "responseMs") => {
-    const latest = seconds.findLast((second) => second[name] !== null)?.[name];
-    return latest ? `${figure(latest.p50)} / ${figure(latest.p99)}` : "–";
-  };
   const progress =
     now === undefined || now.totalS === null ? "" : `${Math.floor(now.elapsedS)} of about ${Math.ceil(now.totalS)} s`;
   const { scheduleLagP99Ms, loopDelayP99Ms, late, wasLate } = generator;
-  const delays = `lag p99 ${figure(scheduleLagP99Ms)}, loop delay p99 ${figure(loopDelayP99Ms)} ms`;
+  const delays = `lag p99 ${figure(scheduleLagP99Ms)} ms, loop delay p99 ${figure(loopDelayP99Ms)} ms`;
   return [
     tile("Phase", now?.phase ?? "none", progress),
-    tile("Offered per second", whole(last?.offered), "due in the latest second"),
-    tile("Admitted per second", whole(last?.admitted), "ended in the latest second"),
+    tile("Offered per second", whole(last?.offered), "due in the last second"),
+    tile("Admitted per second", whole(last?.admitted), "ended in the last second"),
     tile("In flight", whole(now?.inFlight ?? 0), now === undefined ? "" : `${whole(now.connections)} connections`),
-    tile("TTFT p50 / p99", quantiles("ttftMs"), "ms, latest second"),
-    tile("Response p50 / p99", quantiles("responseMs"), "ms, latest second"),
+    ...latencyTiles(latency),
     tile("Admitted", whole(sum("admitted")), `of ${whole(sum("offered"))} offered so far`),
     tile("Denied", whole(sum("denied")), "so far", sum("denied") > 0 ? "caution" : ""),
     tile("Failed", whole(sum("failed")), "so far", sum("failed") > 0 ? "bad" : ""),
@@ -209,7 +216,11 @@ const sumOf = (phases: readonly LivePhase[]) => (name: CountName) =>
   phases.reduce((all, { counts }) => all + counts[name], 0);
 
 /** After the end. The verdict says whether the figures can be trusted: the generator has a tile only if it was late. */
-function totals(phases: readonly LivePhase[], { wasLate }: LiveUpdate["generator"]): HTMLElement[] {
+function totals(
+  phases: readonly LivePhase[],
+  { wasLate }: LiveUpdate["generator"],
+  latency: LiveLatency | undefined,
+): HTMLElement[] {
   const sum = sumOf(phases);
   const durationS = phases.reduce((all, { elapsedS }) => all + elapsedS, 0);
   const ofOffered = `of ${whole(sum("offered"))} offered`;
@@ -221,6 +232,8 @@ function totals(phases: readonly LivePhase[], { wasLate }: LiveUpdate["generator
     tile("Failed", whole(sum("failed")), ofOffered, sum("failed") > 0 ? "bad" : ""),
     tile("Invalid", whole(sum("invalid")), "2xx replies", sum("invalid") > 0 ? "bad" : ""),
     tile("Dropped", whole(sum("dropped")), ofOffered, sum("dropped") > 0 ? "caution" : ""),
+    ...latencyTiles(latency),
+    tile("Admitted per second", figure(durationS > 0 ? sum("admitted") / durationS : 0), "mean of the run"),
     ...(wasLate ? [tile("Generator", "late", "at some point in the run", "caution")] : []),
   ];
 }
