@@ -85,7 +85,7 @@ function table(comparison: Comparison): string {
   ];
   const rows = metrics.map((metric) => {
     const { name, a, b, change, low, high, unit } = metric;
-    const interval = [low, high].map((end) => figureChange(metric, end));
+    const interval = [low, high].map((end) => figureChange(metric, end).split(" ")[0]);
     return [
       `${oneLine(describeFigure(name), 60)}${unit === "ms" ? ", ms" : ""}`,
       figureValue(metric, a),

@@ -25,7 +25,7 @@ export function describeFigure(name: string): string {
 const inLoad = (load: string | undefined): string => (load === undefined ? "" : `, ${load}`);
 
 /** Whether the figures of a comparison say anything: a live one needs a control that does not differ from itself. */
-function areFiguresUsable({ control }: Pick<Comparison, "control">): boolean {
+export function areFiguresUsable({ control }: Pick<Comparison, "control">): boolean {
   return control?.fit !== false;
 }
 

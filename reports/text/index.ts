@@ -1,6 +1,7 @@
 export { adviceFor, type CauseFacts, causeTitle } from "./cause.ts";
 export { describeChanges } from "./changes.ts";
 export {
+  areFiguresUsable,
   describeComparison,
   describeFigure,
   figureChange,

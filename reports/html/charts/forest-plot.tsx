@@ -8,13 +8,18 @@ const ROW = 30;
 const LEFT = 300;
 const WIDTH = 860;
 
+const TONE = { regressed: "bad", inconclusive: "held", improved: "good", "not worse": "good" } as const;
+
 /** The confidence interval of each figure against the margin within which a change does not matter. */
 export function ForestPlot({
   metrics,
   control,
+  isUsable,
 }: {
   readonly metrics: readonly ComparedMetric[];
   readonly control: readonly ComparedMetric[];
+  /** Whether the intervals decide anything; otherwise they have no colour. */
+  readonly isUsable: boolean;
 }) {
   const rows = metrics.filter(({ low, high }) => low !== null && high !== null);
   const widest = Math.max(
@@ -56,7 +61,7 @@ export function ForestPlot({
         {rows.map((metric, index) => {
           const y = box.top + index * ROW + ROW / 2;
           const itself = byName.get(metric.name);
-          const tone = metric.verdict === "regressed" ? "bad" : metric.verdict === "inconclusive" ? "held" : "good";
+          const tone = isUsable ? TONE[metric.verdict] : "quiet";
           return (
             <g key={metric.name}>
               <rect

@@ -1,6 +1,6 @@
 import type { CheckChange, ComparedMetric, Comparison, RunRecord } from "../../../src/record/index.ts";
 import { oneLine } from "../../clean-text.ts";
-import { describeComparison, describeFigure, mainMetrics } from "../../text/index.ts";
+import { areFiguresUsable, describeComparison, describeFigure, figureVerdict, mainMetrics } from "../../text/index.ts";
 import { ForestPlot } from "../charts/forest-plot.tsx";
 import { decimal, percent } from "../format.ts";
 import { DataTable, Facts, Foreign, ForeignList, Heading, numbers, Section, StatusMark } from "../parts.tsx";
@@ -11,7 +11,7 @@ export function ChangesSection({ record }: { readonly record: RunRecord }) {
   if (comparison === undefined) return null;
   return (
     <Section id="changes" title="What changed" finding={oneLine(describeComparison(comparison), 600)}>
-      <Changes comparison={comparison} />
+      <Changes comparison={comparison} isWhole={record.command === "compare"} />
     </Section>
   );
 }
@@ -24,13 +24,23 @@ const KINDS: Readonly<Record<Comparison["kind"], string>> = {
     "Compared with an accepted baseline: one run against one run, so the figures have no intervals. Gates on the baseline decide.",
 };
 
-function Changes({ comparison }: { readonly comparison: Comparison }) {
+interface ChangesProps {
+  readonly comparison: Comparison;
+  /** Whether the run is nothing but the comparison: the sides and the reasons are then next to the verdict. */
+  readonly isWhole: boolean;
+}
+
+function Changes({ comparison, isWhole }: ChangesProps) {
   const { checks, drift, metrics, control, reasons } = comparison;
   return (
     <>
       <p>{KINDS[comparison.kind]}</p>
-      {comparison.kind === "baseline" ? null : <Sides comparison={comparison} />}
-      <ForeignList texts={reasons.map((reason) => oneLine(reason, 300))} />
+      {isWhole ? null : (
+        <>
+          {comparison.kind === "baseline" ? null : <Sides comparison={comparison} />}
+          <ForeignList texts={reasons.map((reason) => oneLine(reason, 300))} />
+        </>
+      )}
       {control === null || reasons.includes(control.message) ? null : (
         <p>
           <StatusMark
@@ -79,7 +89,7 @@ export function MainFigures({ comparison }: { readonly comparison: Comparison })
         amount(metric, metric.a),
         amount(metric, metric.b),
         relative(metric, metric.change),
-        <StatusMark key="verdict" status={STATUS[metric.verdict]} label={metric.verdict} />,
+        <StatusMark key="verdict" status={STATUS[metric.verdict]} label={figureVerdict(metric, comparison)} />,
       ])}
     />
   );
@@ -87,11 +97,12 @@ export function MainFigures({ comparison }: { readonly comparison: Comparison })
 
 function Metrics({ comparison }: { readonly comparison: Comparison }) {
   const { metrics, control, a, b } = comparison;
+  const isUsable = areFiguresUsable(comparison);
   return (
     <>
       <Heading id="deltas" title="Figures" />
       {metrics.some(({ low }) => low !== null) ? (
-        <ForestPlot metrics={metrics} control={control?.metrics ?? []} />
+        <ForestPlot metrics={metrics} control={control?.metrics ?? []} isUsable={isUsable} />
       ) : null}
       <DataTable
         caption="Figures of both sides, with intervals and margins"
@@ -114,7 +125,11 @@ function Metrics({ comparison }: { readonly comparison: Comparison }) {
             {oneLine(describeFigure(metric.name), 100)}
             <span class="because">{oneLine(metric.why, 160)}</span>
           </span>,
-          <StatusMark key="verdict" status={STATUS[metric.verdict]} label={metric.verdict} />,
+          <StatusMark
+            key="verdict"
+            status={isUsable ? STATUS[metric.verdict] : "inconclusive"}
+            label={figureVerdict(metric, comparison)}
+          />,
           amount(metric, metric.a),
           amount(metric, metric.b),
           relative(metric, metric.change),

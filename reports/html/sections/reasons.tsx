@@ -103,7 +103,11 @@ interface Compared {
 /** The conclusion, and the figures of both sides that led to it. */
 function ofComparison(status: Status, { comparison, isWhole }: Compared): Reason[] {
   if (isWhole)
-    return comparison.reasons.map((reason): Reason => ({ status, text: oneLine(reason, 400), href: "#changes" }));
+    return comparison.reasons.map((reason): Reason => {
+      // A control that is unfit leaves the figures open, whatever failed besides.
+      const isOpen = reason === comparison.control?.message;
+      return { status: isOpen ? "inconclusive" : status, text: oneLine(reason, 400), href: "#changes" };
+    });
   // Gates decide about a baseline.
   if (comparison.kind === "baseline" && comparison.reasons.length === 0) return [];
   const figures = mainFigures(comparison).map((figure) => oneLine(figure, 240));
