@@ -27,6 +27,39 @@ export function changeText({ unit }: Pick<Trend, "unit">, change: number | null)
   return `${sign}${(size * 100).toFixed(1)} ${unit === "share" ? "points" : "%"}`;
 }
 
+/** What most readers look for first, in this order. */
+const MAIN: readonly RegExp[] = [
+  /^ttft_ms\b.* p50$/,
+  /^response_ms\b.* p50$/,
+  /^admitted_per_s\b/,
+  /^ttft_ms\b.* p99$/,
+  /^response_ms\b.* p99$/,
+  /^failed_share\b/,
+  /./,
+];
+
+/** The main metrics of a group that have at least two values, most important first. */
+export function mainTrends(trends: readonly Trend[], most: number): Trend[] {
+  const rank = ({ name }: Trend) => MAIN.findIndex((pattern) => pattern.test(name));
+  return trends
+    .filter(({ values }) => values.length > 1)
+    .sort((a, b) => rank(a) - rank(b))
+    .slice(0, most);
+}
+
+const BARS = "▁▂▃▄▅▆▇█";
+/** Runs that a sparkline shows. */
+const MAX_BARS = 16;
+
+/** The newest values as bars, from the lowest to the highest of them: `▁▁▂█`. */
+export function sparkline({ values }: Pick<Trend, "values">): string {
+  const numbers = values.slice(-MAX_BARS).map(({ value }) => value);
+  const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
+  const bar = (value: number) =>
+    BARS[high === low ? 3 : Math.round(((value - low) / (high - low)) * (BARS.length - 1))] ?? "";
+  return numbers.map(bar).join("");
+}
+
 /** Trends by group, in order. */
 export function byGroup(trends: readonly Trend[]): { readonly group: Trend["group"]; readonly trends: Trend[] }[] {
   const groups = groupBy(trends, ({ group }) => JSON.stringify(group));

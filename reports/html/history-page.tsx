@@ -1,6 +1,13 @@
 import type { HistoryReport, Trend } from "../../src/history/index.ts";
 import { oneLine, visible } from "../clean-text.ts";
-import { byGroup, changeText, factsOfHistory, TREND_STATUS, valueText } from "../figures/history-figures.ts";
+import {
+  byGroup,
+  changeText,
+  factsOfHistory,
+  mainTrends,
+  TREND_STATUS,
+  valueText,
+} from "../figures/history-figures.ts";
 import { VERDICT_TONES } from "../status-style.ts";
 import { describeHistory, historyWord } from "../text/index.ts";
 import { TrendPlot } from "./charts/trend-plot.tsx";
@@ -72,6 +79,9 @@ function Verdict({ history }: { readonly history: HistoryReport }) {
   );
 }
 
+/** Metrics of a group that are always drawn, whether they changed or not. */
+const MAX_MAIN = 3;
+
 interface GroupSectionProps {
   readonly id: string;
   readonly group: Trend["group"];
@@ -80,7 +90,10 @@ interface GroupSectionProps {
 
 function GroupSection({ id, group, trends }: GroupSectionProps) {
   const changed = trends.filter(({ changePoint }) => changePoint !== null);
-  const steady = trends.filter(({ changePoint, values }) => changePoint === null && values.length > 1);
+  const main = mainTrends(trends, MAX_MAIN).filter((trend) => !changed.includes(trend));
+  const steady = trends.filter(
+    (trend) => trend.changePoint === null && trend.values.length > 1 && !main.includes(trend),
+  );
   return (
     <Section
       id={id}
@@ -94,13 +107,13 @@ function GroupSection({ id, group, trends }: GroupSectionProps) {
           ["Measured on", <Foreign key="machine" text={group.machine} />],
         ]}
       />
-      {changed.map((trend) => (
+      {[...changed, ...main].map((trend) => (
         <TrendPlot key={trend.name} trend={trend} />
       ))}
       <TrendTable caption={oneLine(`Metrics of ${group.name}, workload ${group.workload}`, 100)} trends={trends} />
       {steady.length === 0 ? null : (
         <details>
-          <summary>{plural(steady.length, "metric")} without a change, run by run</summary>
+          <summary>{plural(steady.length, "more metric")} without a change, run by run</summary>
           {steady.map((trend) => (
             <TrendPlot key={trend.name} trend={trend} />
           ))}

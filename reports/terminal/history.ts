@@ -1,7 +1,15 @@
 import { formatCount, groupBy } from "../../src/core/index.ts";
-import { type HistoryReport, MIN_RUNS, type Trend } from "../../src/history/index.ts";
+import type { HistoryReport, Trend } from "../../src/history/index.ts";
 import { oneLine } from "../clean-text.ts";
-import { byGroup, changeText, factsOfHistory, TREND_STATUS, valueText } from "../figures/history-figures.ts";
+import {
+  byGroup,
+  changeText,
+  factsOfHistory,
+  mainTrends,
+  sparkline,
+  TREND_STATUS,
+  valueText,
+} from "../figures/history-figures.ts";
 import { describeExitCode, describeHistory, historyWord } from "../text/index.ts";
 import { type Colors, painter } from "./options.ts";
 import { figures, terminalTable } from "./table.ts";
@@ -25,24 +33,26 @@ export function renderHistory(
       .flatMap(({ group, trends: some }) => [
         colors.bold(oneLine(`${group.target} at ${group.address}, ${group.name}`, 120)),
         colors.dim(`measured on ${group.machine === "any" ? "any machine" : oneLine(group.machine, 160)}`),
-        tableOf(some, colors),
+        ...tableOf(some, colors),
         ...withoutValue(some).map((line) => colors.yellow(line)),
       ]),
-    ...reasons.map((reason) => `  ${oneLine(reason, 300)}`),
+    // The verdict of a short history says the same.
+    ...(historyWord(facts) === "collecting" && byGroup(trends).length === 1 ? [] : reasons).map(
+      (reason) => `  ${oneLine(reason, 300)}`,
+    ),
     paint(verdict, colors.bold(`${historyWord(facts).toUpperCase()}: ${oneLine(describeHistory(facts), 300)}`)),
     exitLine(history, { exitCode, gate }),
   ];
   return `${lines.join("\n")}\n`;
 }
 
-/** Only `--gate` makes the exit code follow the verdict, so the last line says which of both applies. */
+/** Only `--gate` makes the exit code follow the verdict, so the last line says what it would be. */
 function exitLine(
   { verdict }: HistoryReport,
   { exitCode, gate }: { readonly exitCode: number; readonly gate: boolean },
 ): string {
   if (gate) return `${describeExitCode(exitCode)}: --gate is set and the verdict is ${verdict}`;
-  const would = verdict === "pass" ? "" : `; with --gate it would be ${verdict === "fail" ? 1 : 4}`;
-  return `exit code ${exitCode}: without --gate, the verdict does not affect the exit code${would}`;
+  return `exit code ${exitCode}${verdict === "pass" ? "" : ` (with --gate: ${verdict === "fail" ? 1 : 4})`}`;
 }
 
 /** Why metrics have no value in the latest run, one line per reason. */
@@ -54,27 +64,44 @@ function withoutValue(trends: readonly Trend[]): string[] {
   return [...missing].map(([why, some]) => `  ${formatCount(some.length, "metric")}: ${oneLine(why, 300)}`);
 }
 
-/**
- * Whether a group has a table: it has enough runs, or something other than their number keeps it from a trend, such as a latest run
- * without a value. The reasons name the others in one line.
- */
+/** Whether a group has a table: at least two values of a metric, or a latest run without a value. */
 const hasTrend = ({ trends }: Pick<HistoryReport, "trends">): boolean =>
-  trends.some(({ values, isTooShort }) => values.length >= MIN_RUNS || isTooShort !== true);
+  trends.some(({ values, isTooShort }) => values.length > 1 || isTooShort !== true);
 
-function tableOf(trends: readonly Trend[], colors: Colors): string {
-  const columns = ["metric", ...figures("runs", "latest", "median before", "change"), "changed with run", "trend"];
+/** Metrics of a group that has too few runs for any trend. */
+const MAX_EARLY = 6;
+
+function tableOf(all: readonly Trend[], colors: Colors): string[] {
+  const isEarly = all.every(({ isTooShort }) => isTooShort === true);
+  const trends = isEarly ? mainTrends(all, MAX_EARLY) : all;
+  const more = all.length - trends.length;
+  const columns = [
+    "metric",
+    ...figures("runs"),
+    "values",
+    ...figures("latest", "median before", "change"),
+    ...(isEarly ? [] : ["changed with run", "trend"]),
+  ];
   const paint = painter(colors);
   const rows = trends.map((trend) => {
     const { name, values, latest, medianBefore, change, changePoint, verdict, isMissing } = trend;
     return [
       oneLine(name, 80),
       values.length,
+      sparkline(trend),
       isMissing === true ? "no value" : valueText(trend, latest),
       valueText(trend, medianBefore),
       isMissing === true ? "–" : changeText(trend, change),
-      changePoint === null ? "–" : `${oneLine(changePoint.runId, 20)} (${changePoint.startedAt.slice(0, 10)})`,
-      paint(TREND_STATUS[verdict], verdict),
+      ...(isEarly
+        ? []
+        : [
+            changePoint === null ? "–" : `${oneLine(changePoint.runId, 20)} (${changePoint.startedAt.slice(0, 10)})`,
+            paint(TREND_STATUS[verdict], verdict),
+          ]),
     ];
   });
-  return terminalTable(columns, rows);
+  return [
+    terminalTable(columns, rows),
+    ...(more > 0 ? [`  and ${formatCount(more, "more metric")}, with --html`] : []),
+  ];
 }

@@ -29,7 +29,7 @@ function isCollecting({ verdict, metrics, vanished, lost, notImported, longest, 
 /** What decided the verdict of a history, most important first: all that fails it, or else all that leaves it open. */
 export function describeHistory(facts: HistoryFacts): string {
   const { verdict, metrics, undecided, regressed, vanished, lost, notImported, longest, needed } = facts;
-  if (isCollecting(facts)) return `the longest series has ${longest} of the ${needed} runs that a trend needs`;
+  if (isCollecting(facts)) return `${longest} of the ${needed} runs that a trend needs`;
   const [first] = regressed;
   const worse =
     first === undefined ? [] : [`${formatCount(regressed.length, "metric")} got worse and did not recover: ${first}`];

@@ -107,7 +107,7 @@ export class Chart {
       const isShown = all.length > 1 && phase.length * CHARACTER_WIDTH + 6 <= room;
       return [
         draw("line", { x1: at, x2: at, y1: ROOM.top, y2: height - ROOM.bottom, class: "phase" }),
-        ...(isShown ? [draw("text", { x: at + 3, y: ROOM.top + 1 }, phase)] : []),
+        ...(isShown ? [draw("text", { x: at + 3, y: ROOM.top - 4 }, phase)] : []),
       ];
     });
     const lines = series.flatMap(({ read, style = 0 }, index) =>
