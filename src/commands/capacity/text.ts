@@ -73,16 +73,21 @@ function limitText({ beyond, binds, cut }: Capacity, { budget, signal }: Capacit
 /** `20 requests/s is enough for the rate limits of starter (5/s) and growth (16.7/s), but not for the rate limit of scale (50/s).` */
 function tierText({ beyond, binds, steps }: Capacity, { level }: CapacityStep, name: string): string[] {
   // Unusable replies are not served load. A limit of the account or of this machine does not show what the gateway lacks.
-  if (name !== RATE || steps.some((step) => step.binds === "invalid replies")) return [];
+  if (steps.some((step) => step.binds === "invalid replies")) return [];
   const isGateway = beyond !== undefined && (binds === "latency" || binds === "failures");
-  const tiers = Object.entries(TIER_LIMITS).map(([tier, { rpm }]) => ({ tier, perS: rpm / 60 }));
-  const enough = tiers.filter(({ perS }) => perS <= level);
-  const short = isGateway ? tiers.filter(({ perS }) => perS > level) : [];
+  const isRate = name === RATE;
+  const tiers = Object.entries(TIER_LIMITS).map(([tier, { rpm, inFlight }]) => ({
+    tier,
+    limit: isRate ? rpm / 60 : inFlight,
+  }));
+  const enough = tiers.filter(({ limit }) => limit <= level);
+  const short = isGateway ? tiers.filter(({ limit }) => limit > level) : [];
+  const what = isRate ? "rate limit" : "concurrency limit";
   const limitsOf = (some: typeof tiers) =>
-    `${some.length === 1 ? "the rate limit" : "the rate limits"} of ${LIST.format(some.map(({ tier, perS }) => `${tier} (${formatRounded(perS, 1)}/s)`))}`;
-  const rate = `${levelText(level)} ${name}`;
-  if (enough.length === 0) return short.length === 0 ? [] : [`${rate} is not enough for ${limitsOf(short)}.`];
-  return [`${rate} is enough for ${limitsOf(enough)}${short.length === 0 ? "" : `, but not for ${limitsOf(short)}`}.`];
+    `the ${what}${some.length === 1 ? "" : "s"} of ${LIST.format(some.map(({ tier, limit }) => `${tier} (${formatRounded(limit, 1)}${isRate ? "/s" : ""})`))}`;
+  const held = `${levelText(level)} ${name}`;
+  if (enough.length === 0) return short.length === 0 ? [] : [`${held} is not enough for ${limitsOf(short)}.`];
+  return [`${held} is enough for ${limitsOf(enough)}${short.length === 0 ? "" : `, but not for ${limitsOf(short)}`}.`];
 }
 
 /** `a, b and c`. */
@@ -92,7 +97,12 @@ const LIST = new Intl.ListFormat("en-GB");
 function whyUncertain({ held, beyond }: Capacity): string | undefined {
   if (held === undefined) return `this level was not held for ${HOLD_S} s`;
   if (beyond === undefined) return "no higher level missed the objective";
-  return held.outcomes.some(({ sure }) => !sure) ? "there were too few requests to decide" : undefined;
+  const unsure = held.outcomes.find(({ sure }) => !sure);
+  if (unsure === undefined) return undefined;
+  const { clause, needed } = unsure;
+  return needed === undefined
+    ? "there were too few requests to decide"
+    : `${clause} takes ${formatCount(needed, "request")} to decide`;
 }
 
 function undecidedText(needed: number | undefined): string {

@@ -1,3 +1,4 @@
+import { figures, terminalTable } from "../../../reports/index.ts";
 import { EXIT, formatCount, formatNumber, formatRounded } from "../../core/index.ts";
 import type { Sizing } from "../../load/index.ts";
 import type { Colors } from "../../run/control/index.ts";
@@ -23,7 +24,8 @@ export function renderSizing({ sizing, verified, options, exitCode, report }: Si
     `in flight: ${formatNumber(meanInFlight, 1)} on average, ${formatNumber(peakInFlight)} at most (Little's law: ${formatNumber(littleInFlight, 1)}; mean duration ${formatNumber(meanDurationMs)} ms)`,
     `assumed: first token after ${formatNumber(options.ttftMs)} ms, ${rateText(options.tokensPerS)} tokens per second`,
     `allowed: ${sizing.allowedDeniedShare === 0 ? "no denials" : `up to ${percent(sizing.allowedDeniedShare)} of the requests denied`} (allow.deniedShare of the workload)`,
-    ...sizing.tiers.map((tier) => tierText(tier, sizing.allowedDeniedShare)),
+    "denied, by kind of limiter:",
+    tierTable(sizing),
     smallestTier(sizing),
     ...(verified === undefined ? [] : [verifiedText(verified)]),
   ];
@@ -32,23 +34,33 @@ export function renderSizing({ sizing, verified, options, exitCode, report }: Si
   return withVerdict(body, { exitCode, sentence: sentenceOf(verified, exitCode), report }, colors);
 }
 
-/** `starter (300/min, 64 in flight): fits. Denied, by kind of limiter: sliding window 0.0 %, …`. */
-function tierText({ tier, limits, denied, fits }: Sizing["tiers"][number], allowedShare: number): string {
-  const kinds = Object.entries(denied);
-  const tooStrict = kinds.filter(([, { share }]) => share > allowedShare).map(([kind]) => kind);
-  const isPaceOnly = tooStrict.length === 1 && tooStrict[0] === "even pace";
-  const depends = isPaceOnly
-    ? "fits unless the limiter enforces an even pace"
-    : `too small with a limiter of this kind: ${tooStrict.join(", ")}`;
-  const verdict = { yes: "fits", no: "too small", depends }[fits];
-  const shares = kinds.map(([kind, { share }]) => `${kind} ${percent(share)}`).join(", ");
-  return `${tier} (${limitsText(limits)}): ${verdict}. Denied, by kind of limiter: ${shares}`;
+function tierTable({ tiers, allowedDeniedShare }: Sizing): string {
+  const kinds = Object.keys(tiers[0]?.denied ?? {});
+  const rows = tiers.map((tier) => [
+    tier.tier,
+    limitsText(tier.limits),
+    fitText(tier, allowedDeniedShare),
+    ...Object.values(tier.denied).map(({ share }) => percent(share)),
+  ]);
+  return terminalTable(["tier", "limits", "verdict", ...figures(...kinds)], rows);
 }
 
-function smallestTier({ needs, needsAtAnyPace }: Sizing): string {
+/** `fits`, `too small`, or with which limiters it fits. */
+function fitText({ denied, fits }: Sizing["tiers"][number], allowedShare: number): string {
+  if (fits !== "depends") return fits === "yes" ? "fits" : "too small";
+  const lenient = Object.entries(denied).filter(([, { share }]) => share <= allowedShare);
+  return `fits only with ${lenient.map(([kind]) => kind).join(" or ")}`;
+}
+
+/** `smallest tier: scale; growth would deny up to 58.3 % of the requests`. */
+function smallestTier({ needs, needsAtAnyPace, tiers }: Sizing): string {
+  const at = needs === null ? tiers.length : tiers.findIndex(({ tier }) => tier === needs);
+  const smaller = tiers[at - 1];
+  const denied = smaller === undefined ? 0 : Math.max(...Object.values(smaller.denied).map(({ share }) => share));
+  const why = smaller === undefined ? "" : `; ${smaller.tier} would deny up to ${percent(denied)} of the requests`;
   const name = (tier: string | null) => tier ?? "none (custom limits are needed)";
   const paced = needsAtAnyPace === needs ? "" : ` (${name(needsAtAnyPace)}, if the limiter enforces an even pace)`;
-  return `smallest tier: ${name(needs)}${paced}`;
+  return `smallest tier: ${name(needs)}${paced}${why}`;
 }
 
 function verifiedText({ account, limits, requests, deniedShare, predicted: [low, high] }: Verified): string {

@@ -72,8 +72,14 @@ describe("the tiers for which a held rate is enough", () => {
     expect(text).not.toContain("enough for");
   });
 
-  test("are not named for a number of requests in flight", () => {
-    expect(tierSentence(found(20, "latency"), "in flight")).toBeUndefined();
+  test("are named by their concurrency limits for a number of requests in flight", () => {
+    expect(tierSentence(found(64, "latency"), "in flight")).toBe(
+      "64 in flight is enough for the concurrency limit of starter (64), but not for the concurrency limits of growth (200) and scale (500).",
+    );
+    expect(tierSentence(found(20, "latency"), "in flight")).toBe(
+      "20 in flight is not enough for the concurrency limits of starter (64), growth (200) and scale (500).",
+    );
+    expect(tierSentence(found(20, "concurrency limit"), "in flight")).toBeUndefined();
   });
 });
 
