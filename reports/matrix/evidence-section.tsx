@@ -9,7 +9,7 @@ import { utc } from "../html/format.ts";
 import { Copyable, Facts, Foreign, ForeignList, Heading, ResultMark, ScrollText, Section } from "../html/parts.tsx";
 import { Findings, Pair } from "../html/sections/instance.tsx";
 import { REQUIREMENT_MARKS } from "../status-style.ts";
-import { type MatrixClaim, type Shown, versionText } from "./matrix-source.ts";
+import { gatewayName, type MatrixClaim, type Shown, versionText } from "./matrix-source.ts";
 
 /** Maximum length of a body that is shown; a claim has at most 1,500 characters of it. */
 const MAX_BODY_CHARACTERS = 1_500;
@@ -51,7 +51,7 @@ interface ClaimPartProps {
 function ClaimPart({ claim: shown, anchors, hasRecords }: ClaimPartProps) {
   const { claim, record } = shown;
   const { harness, requirementSet, run, waivers, limitations } = claim;
-  const title = `${oneLine(claim.gateway.name, 60)}, ${oneLine(versionText(claim), 60)}`;
+  const title = `${gatewayName(shown)}, ${oneLine(versionText(claim), 80)}`;
   const commit = harness.commit === undefined ? "commit unknown" : `commit ${oneLine(harness.commit, 40)}`;
   return (
     <>

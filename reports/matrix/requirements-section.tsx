@@ -6,7 +6,7 @@ import type { Anchors } from "../html/anchors.ts";
 import { DataTable, Foreign, Heading, ResultMark, Section } from "../html/parts.tsx";
 import { REQUIREMENT_MARKS } from "../status-style.ts";
 import { claimId, evidenceId, hasEvidence } from "./evidence-section.tsx";
-import { type MatrixClaim, profileOf, type Shown, versionText } from "./matrix-source.ts";
+import { gatewayName, type MatrixClaim, profileOf, type Shown, versionText } from "./matrix-source.ts";
 
 /** Maximum length of a reason in a cell; the section of the claim has all of it. */
 const MAX_REASON_CHARACTERS = 90;
@@ -51,7 +51,7 @@ function Profile({ name, claims, anchors }: ProfileProps) {
           ...claims.map((claim) => ({
             value: (
               <>
-                <a href={`#${claimId(anchors, claim)}`}>{oneLine(claim.claim.gateway.name, 40)}</a>
+                <a href={`#${claimId(anchors, claim)}`}>{gatewayName(claim)}</a>
                 <small>{oneLine(versionText(claim.claim), 40)}</small>
               </>
             ),

@@ -55,7 +55,8 @@ for (const gateway of chosen) {
   const { controlUrl } = upstream;
   const declared = { controlUrl, token: "env:UPSTREAM_TOKEN", attempts: gateway.attempts, failover: upstream.names };
   const file = join(folder, `${gateway.name}.yaml`);
-  const target = { name: gateway.title, ...one.target, upstream: declared };
+  const { name, version } = gateway.claim;
+  const target = { name, ...(version && { gateway: { version } }), ...one.target, upstream: declared };
   writeFileSync(file, stringify(target));
   targets.set(gateway, file);
   console.log(`${gateway.name}: responds at ${String(one.target["baseUrl"])}`);

@@ -8,6 +8,7 @@
  *     npm run verify matrix -- --folder DIR                   keeps the installed packages and the runs
  *     npm run verify matrix -- --out DIR                      writes there instead of docs/matrix
  *     npm run verify matrix -- --only-page --folder DIR       no run: the page again, from claims and kept runs
+ *     npm run verify matrix -- --overhead RUN                 with the figures of `npm run verify overhead -- --folder DIR`
  */
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -38,6 +39,7 @@ const DOCS = fileURLToPath(new URL("../../../docs/matrix", import.meta.url));
 const args = await yargs(process.argv.slice(2))
   .option("folder", { type: "string", describe: "Keeps what is installed, and the runs" })
   .option("out", { type: "string", default: DOCS, describe: "Folder to write to" })
+  .option("overhead", { type: "string", describe: "Folder of a run of gauntlet overhead" })
   .option("only-page", { type: "boolean", default: false, describe: "Runs nothing" })
   .strictOptions()
   .parseAsync();
@@ -62,7 +64,7 @@ function embedded(name: string, ...mutations: readonly string[]): Entry {
 
 const ENTRIES: readonly Entry[] = [
   embedded("reference"),
-  embedded("broken-build", "spend.cap-never-enforced", "stream.cut-after-a-second"),
+  embedded("broken-build", "spend.empty-account-streams", "stream.cut-after-a-second"),
   ...GATEWAYS.flatMap((gateway): Entry[] => {
     const { name, profiles } = gateway;
     if (profiles === undefined) return [];
@@ -107,7 +109,10 @@ for (const entry of chosen) {
 }
 const files = readdirSync(claims).filter((name) => name.endsWith(".json"));
 const page = await runGauntlet(
-  ["matrix", ...files.map((name) => join(claims, name)), "--records", records, "--out", out],
+  [
+    ...["matrix", ...files.map((name) => join(claims, name)), "--records", records, "--out", out],
+    ...(args.overhead === undefined ? [] : ["--overhead", resolve(args.overhead)]),
+  ],
   { cwd: folder },
 );
 console.log(page.stdout + page.stderr);
