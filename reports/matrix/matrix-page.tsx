@@ -20,7 +20,7 @@ import {
   profilesIn,
   reasonOf,
   type Shown,
-  versionText,
+  shortVersion,
 } from "./matrix-source.ts";
 import { NeedsSection } from "./needs-section.tsx";
 import { OverheadSection } from "./overhead-section.tsx";
@@ -104,7 +104,7 @@ function Overview({ claims, profiles, anchors, gateways }: Shown & { readonly ga
           <>
             <a href={`#${claimId(anchors, claim)}`}>{gatewayName(claim)}</a>
             <span class="because">
-              {oneLine(versionText(claim.claim), 60)}, {dayOf(claim.claim)}
+              {shortVersion(claim.claim)}, {dayOf(claim.claim)}
             </span>
             {hasOlder(claims, claim) ? (
               <span class="because">

@@ -75,6 +75,10 @@ export const gatewayName = ({ claim }: MatrixClaim): string => oneLine(claim.gat
 /** `1.42.0`, or that the claim does not state it. */
 export const versionText = ({ gateway }: Claim): string => gateway.version ?? "version not stated";
 
+/** The same with twelve characters of each commit, for tables. */
+export const shortVersion = (claim: Claim): string =>
+  oneLine(versionText(claim), 100).replaceAll(/\b([0-9a-f]{12})[0-9a-f]{28}\b/g, "$1");
+
 /** The day of the run: `2026-11-27`. */
 export const dayOf = ({ run }: Claim): string => run.startedAt.slice(0, 10);
 

@@ -5,7 +5,7 @@ import { differenceText, promptText } from "../figures/overhead-figures.ts";
 import { plural } from "../html/format.ts";
 import { type Cell, DataTable, ResultMark, Section } from "../html/parts.tsx";
 import { claimId } from "./evidence-section.tsx";
-import { gatewayName, type MatrixClaim, type OverheadRecord, type Shown, versionText } from "./matrix-source.ts";
+import { gatewayName, type MatrixClaim, type OverheadRecord, type Shown, shortVersion } from "./matrix-source.ts";
 
 type Arm = Overhead["arms"][number];
 
@@ -58,7 +58,7 @@ export function OverheadSection({ claims, anchors, record }: Shown & { readonly 
         rows={claims.map((claim) => [
           <>
             <a href={`#${claimId(anchors, claim)}`}>{gatewayName(claim)}</a>
-            <span class="because">{oneLine(versionText(claim.claim), 60)}</span>
+            <span class="because">{shortVersion(claim.claim)}</span>
           </>,
           ...cellsOf(claim, overhead, columns),
         ])}

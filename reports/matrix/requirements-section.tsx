@@ -6,7 +6,7 @@ import type { Anchors } from "../html/anchors.ts";
 import { DataTable, Foreign, Heading, ResultMark, Section } from "../html/parts.tsx";
 import { REQUIREMENT_MARKS } from "../status-style.ts";
 import { claimId, evidenceId, hasEvidence } from "./evidence-section.tsx";
-import { gatewayName, type MatrixClaim, profileOf, type Shown, versionText } from "./matrix-source.ts";
+import { gatewayName, type MatrixClaim, profileOf, type Shown, shortVersion } from "./matrix-source.ts";
 
 /** Maximum length of a reason in a cell; the section of the claim has all of it. */
 const MAX_REASON_CHARACTERS = 90;
@@ -52,7 +52,7 @@ function Profile({ name, claims, anchors }: ProfileProps) {
             value: (
               <>
                 <a href={`#${claimId(anchors, claim)}`}>{gatewayName(claim)}</a>
-                <small>{oneLine(versionText(claim.claim), 40)}</small>
+                <small>{shortVersion(claim.claim)}</small>
               </>
             ),
           })),

@@ -19,6 +19,8 @@ export const MATRIX_STYLE = `
 .needs .note { flex-basis: 100%; margin: 0; }
 .choice { display: block; margin: 0 0 .25rem; overflow-wrap: anywhere; }
 .choice .mark { margin-right: .35em; }
+#needs tbody th:has(.because) { min-width: 8.5rem; }
+#matrix td, #matrix thead th:not(:first-child) { padding: .32rem .25rem; }
 .matrix td:has(> .meets) { background: var(--good-wash); }
 ${HIDING}
 @media print { .needs { display: none; } }

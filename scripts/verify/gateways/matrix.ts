@@ -55,8 +55,9 @@ for (const path of [records, claims]) mkdirSync(path, { recursive: true });
 function embedded(name: string, ...mutations: readonly string[]): Entry {
   return {
     name,
-    profiles: PROFILE_NAMES,
-    target: ["--target", "embedded", "--replicas", "2", ...mutations.flatMap((mutation) => ["--mutation", mutation])],
+    // It is one process.
+    profiles: PROFILE_NAMES.filter((profile) => profile !== "replicas"),
+    target: ["--target", "embedded", ...mutations.flatMap((mutation) => ["--mutation", mutation])],
     missing: () => undefined,
     whileRunning: (use) => use((command) => runGauntlet(command, { cwd: folder })),
   };
