@@ -23,5 +23,10 @@ export const MATRIX_STYLE = `
 #matrix td, #matrix thead th:not(:first-child) { padding: .32rem .25rem; }
 .matrix td:has(> .meets) { background: var(--good-wash); }
 ${HIDING}
-@media print { .needs { display: none; } }
+@media print {
+  .needs { display: none; }
+  #matrix td, #matrix thead th { min-width: 0; padding: 3pt 1.5pt; }
+  #matrix thead th, #matrix .mark, #matrix .because, #matrix thead small { font-size: 6pt; }
+  #matrix tbody th { min-width: 5.6rem; max-width: 6.5rem; }
+}
 `;
