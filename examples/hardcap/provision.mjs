@@ -6,10 +6,21 @@ import { readdirSync, readFileSync, renameSync } from "node:fs";
 const { state, release } = JSON.parse(readFileSync(0, "utf8"));
 if (release) process.exit(0);
 if (state !== "key.cappable") process.exit(3);
-const [name] = readdirSync("keys").filter((file) => /^small-\d+\.key$/.test(file));
-if (name === undefined) {
+const used = readdirSync("keys")
+  .filter((name) => /^small-\d+\.key$/.test(name))
+  .find(take);
+if (used === undefined) {
   console.error("all small keys were used; run set-up.mjs again and restart the replicas");
   process.exit(1);
 }
-renameSync(`keys/${name}`, `keys/${name}.used`);
-console.log(JSON.stringify({ key: readFileSync(`keys/${name}.used`, "utf8").trim() }));
+console.log(JSON.stringify({ key: readFileSync(`keys/${used}.used`, "utf8").trim() }));
+
+/** @returns `false` if another hook took it first. */
+function take(name) {
+  try {
+    renameSync(`keys/${name}`, `keys/${name}.used`);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -89,7 +89,10 @@ function ClaimPart({ claim: shown, anchors, hasRecords }: ClaimPartProps) {
           {passage(JSON.stringify(claim.contract, null, 1), 3_000)}
         </ScrollText>
       )}
-      <p class="note">Repeat the run:</p>
+      <p class="note">
+        Repeat the run. <code>gauntlet verify-claim</code> needs a record: that of this run, if its publisher provides
+        it, or the one that this command writes, with a claim of its own.
+      </p>
       <Copyable text={oneLine(claim.reproduce, 1_000)} label={`Command that repeats the run of ${title}`} />
       {requirementsOf(claim).map(({ requirement, profiles }) => (
         <Evidence
