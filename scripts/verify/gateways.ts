@@ -21,7 +21,7 @@ import yargs from "yargs";
 import type { CheckResult, RunRecord } from "../../src/record/index.ts";
 import { MAIN } from "../../test/support/gauntlet.ts";
 import { recordProblems } from "../../test/support/record-schema.ts";
-import { disturbancePage } from "./gateways/disturbance-page.ts";
+import { type DisturbedGateway, disturbancePage } from "./gateways/disturbance-page.ts";
 import { type Compared, compareWith, readExpected } from "./gateways/expected.ts";
 import type { Gateway, GatewayRun } from "./gateways/gateway.ts";
 import { GATEWAYS } from "./gateways/gateways.ts";
@@ -84,11 +84,7 @@ await Promise.all(
   }),
 );
 
-const disturbed = tried.filter(({ gateway }) => gateway.runs !== undefined);
-const page =
-  disturbed.length === 0
-    ? undefined
-    : disturbancePage(disturbed.map(({ gateway, checks }) => ({ name: gateway.name, title: gateway.title, checks })));
+const page = tried.some(({ gateway }) => gateway.runs !== undefined) ? disturbancePage(disturbedGateways()) : undefined;
 if (page !== undefined) console.log(page);
 if (args.write) writeReports(tried.map(({ gateway }) => gateway.name));
 if (args.write && page !== undefined) writeFileSync(join(REPORTS, "disturbances.md"), page);
@@ -105,6 +101,20 @@ const parts = [
 ];
 console.log(`verify gateways: ${parts.join(", ")}, in ${minutes(startedMs)} min`);
 process.exitCode = problems.length > 0 ? 1 : tried.length === 0 ? NO_VERDICT : 0;
+
+/** Those of this call, and those whose runs an earlier call kept in the same folder. */
+function disturbedGateways(): DisturbedGateway[] {
+  return GATEWAYS.flatMap(({ name, title, runs }) => {
+    if (runs === undefined) return [];
+    const now = tried.find(({ gateway }) => gateway.name === name);
+    if (now !== undefined) return [{ name, title, checks: now.checks }];
+    const kept = runs.map((one) => [one.name, join(folder, "runs", name, one.name, "run.json")] as const);
+    if (chosen.some((gateway) => gateway.name === name) || !kept.every(([, path]) => existsSync(path))) return [];
+    return [{ name, title, checks: new Map(kept.map(([run, path]) => [run, checksIn(path)])) }];
+  });
+}
+
+const checksIn = (path: string): readonly CheckResult[] => (JSON.parse(readFileSync(path, "utf8")) as RunRecord).checks;
 
 function minutes(sinceMs: number): string {
   return ((Date.now() - sinceMs) / 60_000).toFixed(1);
