@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 
 /** How many keys with a small budget a run can use up. */
 const SMALL = Array.from({ length: 40 }, (_, index) => `small-${index + 1}`);
-const NAMES = ["valid", "second", "other", "rate", "rate-second", ...SMALL];
+const NAMES = ["valid", "second", "other", "rate", "rate-second", "capped", ...SMALL];
 
 mkdirSync("keys", { recursive: true, mode: 0o700 });
 const keys = new Map(NAMES.map((name) => [name, `sk-${randomBytes(18).toString("hex")}`]));
