@@ -87,9 +87,9 @@ function Close({ claim, anchors, lack }: NamedProps & { readonly lack: string })
   const word = profileOf(claim, lack)?.result.replace("-", " ") ?? "no result";
   return (
     <span class="choice">
-      <a href={`#${claimId(anchors, claim)}`}>{gatewayName(claim)}</a>
-      <span class="because">
-        {lack}: {word}
+      <a href={`#${claimId(anchors, claim)}`}>{gatewayName(claim)}</a>{" "}
+      <span class="lack">
+        ({lack}: {word})
       </span>
     </span>
   );

@@ -19,6 +19,7 @@ export const MATRIX_STYLE = `
 .needs .note { flex-basis: 100%; margin: 0; }
 .choice { display: block; margin: 0 0 .25rem; overflow-wrap: anywhere; }
 .choice .mark { margin-right: .35em; }
+.lack { color: var(--soft); font-size: .88rem; }
 #needs tbody th:has(.because) { min-width: 8.5rem; }
 #matrix td, #matrix thead th:not(:first-child) { padding: .32rem .25rem; }
 .matrix td:has(> .meets) { background: var(--good-wash); }
@@ -26,7 +27,7 @@ ${HIDING}
 @media print {
   .needs { display: none; }
   #matrix td, #matrix thead th { min-width: 0; padding: 3pt 1.5pt; }
-  #matrix thead th, #matrix .mark, #matrix .because, #matrix thead small { font-size: 6pt; }
-  #matrix tbody th { min-width: 5.6rem; max-width: 6.5rem; }
+  #matrix thead th, #matrix td .mark, #matrix .because, #matrix thead small { font-size: 5.7pt; }
+  #matrix tbody th { min-width: 5.4rem; max-width: 6.2rem; }
 }
 `;

@@ -103,11 +103,11 @@ test("for a need, the page names the gateways that meet every profile of it, and
   // Only the newest version of each counts, and nothing here was verified.
   expect(row("Both dialects, streaming, hard budgets")).toEqual([
     "✓meets-allnot verified",
-    "no-moneymoney: not conformant",
+    "no-money (money: not conformant)",
   ]);
   expect(row("Both dialects, streamingchat")).toEqual([
     "✓meets-allnot verified✓no-moneynot verified",
-    "was-betterchat: not conformant",
+    "was-better (chat: not conformant)",
   ]);
 });
 
