@@ -6,7 +6,17 @@ import { brokenOf } from "../evidence/problems.ts";
 import type { ReportSource } from "../evidence/source.ts";
 import type { Anchors } from "../html/anchors.ts";
 import { utc } from "../html/format.ts";
-import { Copyable, Facts, Foreign, ForeignList, Heading, ResultMark, ScrollText, Section } from "../html/parts.tsx";
+import {
+  Copyable,
+  Facts,
+  Foreign,
+  ForeignList,
+  Heading,
+  Prose,
+  ResultMark,
+  ScrollText,
+  Section,
+} from "../html/parts.tsx";
 import { Findings, Pair } from "../html/sections/instance.tsx";
 import { REQUIREMENT_MARKS } from "../status-style.ts";
 import { gatewayName, type MatrixClaim, type Shown, versionText } from "./matrix-source.ts";
@@ -153,7 +163,10 @@ function Evidence({ id, requirement, profiles, claim: { claim, record } }: Evide
       <p class="note">In {profiles.join(", ")}</p>
       {isRequirementId(requirement.id) ? (
         <p>
-          Expected: <span class="expected">{requirementOf(requirement.id).text}</span>
+          Expected:{" "}
+          <span class="expected">
+            <Prose text={requirementOf(requirement.id).text} />
+          </span>
         </p>
       ) : null}
       {why === undefined ? null : (

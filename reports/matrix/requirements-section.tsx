@@ -3,7 +3,7 @@ import type { RequirementResult } from "../../src/record/index.ts";
 import { isRequirementId, profileNamed, requirementOf } from "../../src/requirements/index.ts";
 import { oneLine } from "../clean-text.ts";
 import type { Anchors } from "../html/anchors.ts";
-import { DataTable, Foreign, Heading, ResultMark, Section } from "../html/parts.tsx";
+import { DataTable, Foreign, Heading, Prose, ResultMark, Section } from "../html/parts.tsx";
 import { REQUIREMENT_MARKS } from "../status-style.ts";
 import { claimId, evidenceId, hasEvidence } from "./evidence-section.tsx";
 import { gatewayName, type MatrixClaim, profileOf, type Shown, shortVersion } from "./matrix-source.ts";
@@ -61,7 +61,11 @@ function Profile({ name, claims, anchors }: ProfileProps) {
           <>
             <span class="requirement-id">{oneLine(id, 60)}</span>{" "}
             <span class={`level ${level.toLowerCase()}`}>{level}</span>
-            {isRequirementId(id) ? <span class="because">{requirementOf(id).text}</span> : null}
+            {isRequirementId(id) ? (
+              <span class="because">
+                <Prose text={requirementOf(id).text} />
+              </span>
+            ) : null}
           </>,
           ...results.map(({ claim, profile }) =>
             requirementCell(
