@@ -102,7 +102,7 @@ export const MODULES: Readonly<Record<string, Module>> = {
   },
   "client-conformance": {
     holds: "scripted gateways, and judging the client program that meets them",
-    imports: ["core", "dialects", "judging", "record", "reference-gateway", "requirements"],
+    imports: ["core", "dialects", "judging", "record", "reference-gateway", "reports/text", "requirements"],
   },
   "telemetry/live": {
     holds: "the live page, OTLP and Prometheus: a load while it runs",

@@ -101,7 +101,7 @@ const notStreamed = defineCheck({
   },
   judge({ replies }, verdict, axes) {
     for (const response of replies) {
-      if (axes.case !== "accepts-streams") verdict.assumeGood(response, "a plain request");
+      if (axes.case !== "accepts-streams") verdict.requireControl(response, "a plain request");
       else if (!verdict.must("CHAT-1", response.status, success, { in: response, at: "status" })) continue;
       const framing = that("one JSON document", (value) => value === "single-json");
       const seen = { in: response, because: response.text.slice(0, 80) };
@@ -124,10 +124,10 @@ const requiredFields = defineCheck({
   across: { mode: MODES, case: Object.keys(REQUIRED) },
   cost: { requests: 2 },
   async run(t) {
-    return { control: await t.control(), refused: await t.send({ omit: [t.case], intent: "odd" }) };
+    return { control: await t.control(), refused: await t.send({ omit: [t.case], intent: "unusual" }) };
   },
   judge({ control, refused }, verdict, axes) {
-    verdict.assumeGood(control);
+    verdict.requireControl(control);
     const requirement = REQUIRED[axes.case ?? ""] ?? "CHAT-5";
     verdict.should(requirement, refused.status, callerError, { in: refused, at: "status" });
     if (requirement === "CHAT-6") {
@@ -171,7 +171,7 @@ const unreadableBody = defineCheck({
   across: { mode: MODES, case: Object.keys(UNREADABLE) },
   cost: { requests: 1 },
   async run(t) {
-    return { refused: await t.send({ ...UNREADABLE[t.case], intent: "odd" }) };
+    return { refused: await t.send({ ...UNREADABLE[t.case], intent: "unusual" }) };
   },
   judge({ refused }, verdict) {
     verdict.should("CHAT-10", refused.status, callerError, { in: refused, at: "status" });
@@ -225,7 +225,7 @@ const optionalParameters = defineCheck({
   across: { case: Object.keys(OPTIONAL) },
   cost: { requests: 1 },
   async run(t) {
-    return { response: await t.send({ ...OPTIONAL[t.case], intent: "odd" }) };
+    return { response: await t.send({ ...OPTIONAL[t.case], intent: "unusual" }) };
   },
   judge({ response }, verdict) {
     verdict.observe("CHAT-9", response.summary, {

@@ -98,7 +98,7 @@ const isDecided = (tried: ModelAttempt): boolean =>
 async function tryId(t: Session, key: RequestSpec["key"], id: string): Promise<ModelAttempt> {
   const request: RequestSpec = {
     model: { id },
-    intent: "either",
+    intent: "any",
     repeats: false,
     bounds: { deadlineMs: DENIAL_MS },
     ...(key === undefined ? {} : { key }),
@@ -142,7 +142,7 @@ const listedIdsWork = defineCheck({
       const added = own.filter((id) => !ids.includes(id));
       tried.push(await tryIds(t, key, spread(added, OWN_SAMPLE)));
       const left = configured.filter((id) => own.length > 0 && ids.includes(id) && !own.includes(id));
-      for (const id of new Set(left)) unlisted.push(await t.send({ model: { id }, key, intent: "either" }));
+      for (const id of new Set(left)) unlisted.push(await t.send({ model: { id }, key, intent: "any" }));
     }
     return {
       list,
@@ -154,7 +154,7 @@ const listedIdsWork = defineCheck({
     };
   },
   judge({ list, noSuchModel, unlisted, tried, retried, configured }, verdict) {
-    verdict.assumeGood(list, "the model list");
+    verdict.requireControl(list, "the model list");
     const ids = idsOf(list);
     // The contents of further pages are unknown (MODELS-6).
     const isWhole = member(list.json, "has_more") !== true;
@@ -208,7 +208,7 @@ const listIsSteady = defineCheck({
     return { lists };
   },
   judge({ lists }, verdict) {
-    for (const list of lists) verdict.assumeGood(list, "the model list");
+    for (const list of lists) verdict.requireControl(list, "the model list");
     judgeSteadiness(lists, verdict);
   },
 });
@@ -252,13 +252,13 @@ const everyListIsOne = defineInvariant({
 function isList({ requested, admitted, exchange }: Response): boolean {
   return (
     requested.endpoint === "models" &&
-    requested.intent !== "odd" &&
+    requested.intent !== "unusual" &&
     admitted &&
     exchange.request.url.endsWith("/models")
   );
 }
 
-const isPlainList = (response: Response): boolean => isList(response) && response.requested.intent === "good";
+const isPlainList = (response: Response): boolean => isList(response) && response.requested.intent === "ordinary";
 
 /**
  * An id may be added or removed once; one that appears, disappears and appears again is flicker. The lists are in request order.

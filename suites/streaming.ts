@@ -61,7 +61,7 @@ const ends = defineCheck({
       return verdict.inconclusive("the slow model is slower than the target's time-outs");
     if (control.nonStreaming !== null && status >= 400) assumeControl(verdict, control);
     for (const response of [control.control, ...more]) {
-      if (response.status === undefined || response.status >= 300) verdict.assumeGood(response, "a plain stream");
+      if (response.status === undefined || response.status >= 300) verdict.requireControl(response, "a plain stream");
       judgeEnd(response, verdict);
     }
     const { framing, endMarkers, comments, events } = control.control.stream;
@@ -117,7 +117,7 @@ const textIsIntact = defineCheck({
     return { nonStreaming, streams };
   },
   judge({ nonStreaming, streams }, verdict) {
-    verdict.assumeGood(nonStreaming, "the non-streaming form");
+    verdict.requireControl(nonStreaming, "the non-streaming form");
     judgeSameText(nonStreaming, streams, verdict);
   },
 });
@@ -135,7 +135,7 @@ function judgeSameText(nonStreaming: Response, streams: readonly Response[], ver
     const [first] = whole;
     if (first !== undefined && first.requested.endpoint === "messages")
       verdict.notApplicable(`no streaming on /messages (${first.summary})`);
-    if (first !== undefined) verdict.assumeGood(first, "a plain stream");
+    if (first !== undefined) verdict.requireControl(first, "a plain stream");
   }
   const expected = nonStreaming.replyText ?? "";
   for (const response of served) {
@@ -181,8 +181,8 @@ const longTextIsIntact = defineCheck({
     return { first, second, streams };
   },
   judge({ first, second, streams }, verdict) {
-    verdict.assumeGood(first, "the non-streaming form");
-    verdict.assumeGood(second, "the non-streaming form");
+    verdict.requireControl(first, "the non-streaming form");
+    verdict.requireControl(second, "the non-streaming form");
     if (first.replyText === undefined || first.replyText !== second.replyText) {
       return verdict.notApplicable("the long model does not repeat itself, so its texts cannot be compared");
     }
@@ -204,7 +204,7 @@ const cutStream = defineCheck({
       response: await sendPastRate(t, {
         model: "cutStream",
         mode: "streaming",
-        intent: "odd",
+        intent: "unusual",
         // A slow model may be silent for as long as the target allows.
         ...(t.case === "slow" ? {} : { bounds: { idleMs: 12_000 } }),
       }),
@@ -250,7 +250,7 @@ const goodStreamsAreComplete = defineInvariant({
     const streams = responses.filter(
       ({ requested, status = 0, streamed }) =>
         requested.mode === "streaming" &&
-        requested.intent === "good" &&
+        requested.intent === "ordinary" &&
         requested.endpoint !== "models" &&
         status >= 200 &&
         status < 300 &&
@@ -289,7 +289,7 @@ const everyStream = defineInvariant({
   judge(responses, verdict) {
     const served = responses.filter(({ requested, status = 0, exchange, complete }) => {
       if (requested.endpoint !== "chat" || requested.mode !== "streaming" || !complete) return false;
-      if (requested.intent !== "good" || status < 200 || status > 299) return false;
+      if (requested.intent !== "ordinary" || status < 200 || status > 299) return false;
       return member(parseJson(exchange.request.body ?? ""), "stream") === true;
     });
     if (served.length === 0) return verdict.inconclusive("no stream was served");

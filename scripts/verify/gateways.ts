@@ -29,7 +29,7 @@ import { run } from "./gateways/program.ts";
 import { type StartedExample, startExample } from "./gateways/start-example.ts";
 
 /** Those that are tried without names on the command line. */
-const USUAL = GATEWAYS.filter(({ onlyByName }) => onlyByName !== true);
+const DEFAULT_GATEWAYS = GATEWAYS.filter(({ onlyByName }) => onlyByName !== true);
 const ALL_CHECKS: readonly GatewayRun[] = [{ name: "conform", command: ["conform", "--target", "gauntlet.yaml"] }];
 
 /** Exit code of a run that could not judge everything, and of a verification without a result. */
@@ -76,7 +76,7 @@ const omitted: string[] = [];
 /** Gateways whose process exited in the middle of a run, once for each time. */
 const endedThemselves: string[] = [];
 
-const chosen = names.length === 0 ? USUAL : GATEWAYS.filter(({ name }) => names.includes(name));
+const chosen = names.length === 0 ? DEFAULT_GATEWAYS : GATEWAYS.filter(({ name }) => names.includes(name));
 const installed = chosen.filter(wasInstalled);
 await Promise.all(
   Array.from({ length: args.atOnce }, async () => {
@@ -223,16 +223,16 @@ function counts(checks: readonly CheckResult[]): string {
 /** Copies the reports of these runs; the pages about all gateways need all of them. */
 function writeReports(all: readonly string[]): void {
   const runOf = (name: string) => join(folder, "runs", name, "conform");
-  const written = all.filter((name) => USUAL.some((usual) => usual.name === name));
+  const written = all.filter((name) => DEFAULT_GATEWAYS.some((usual) => usual.name === name));
   for (const name of written) {
     cpSync(join(runOf(name), "report.html"), join(REPORTS, `${name}.html`));
     cpSync(join(runOf(name), "summary.md"), join(REPORTS, `${name}.md`));
   }
-  if (written.length < USUAL.length) {
+  if (written.length < DEFAULT_GATEWAYS.length) {
     console.log("requirements.md and causes.md are left as they are: they are renewed when all gateways were tried");
     return;
   }
-  const runs = USUAL.map(({ name, title }) => `${title}=${runOf(name)}`);
+  const runs = DEFAULT_GATEWAYS.map(({ name, title }) => `${title}=${runOf(name)}`);
   for (const page of ["requirements", "causes"]) {
     const script = join(ROOT, `scripts/docs/${page}-of-runs.ts`);
     const text = run([process.execPath, "--import", "tsx", script, ...runs], { cwd: ROOT });

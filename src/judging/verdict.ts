@@ -147,7 +147,7 @@ export class Verdict {
   }
 
   /** The control request of a negative probe: the same request with nothing wrong must have been served. */
-  assumeGood(control: ControlResponse, what = "the same request with nothing wrong"): void {
+  requireControl(control: ControlResponse, what = "the same request with nothing wrong"): void {
     if (control.admitted) {
       this.#control = control.id;
       return;

@@ -16,8 +16,11 @@ export function judgeThreshold(run: LoadRun, threshold: Threshold): Finding {
   const seen = figureIn(OF_CONTENT.includes(metric) ? onTime(run) : run, threshold);
   const write = writerOf(metric);
   if (!("value" in seen)) {
-    const { valid, problems } = run.generator;
-    return finding({ ...common, undecided: valid ? seen.why : { kind: "machine-busy", problems } });
+    // What a quiet machine would not have measured either is not the machine's fault.
+    const onQuietMachine = figureIn(onTime(run), threshold);
+    const { problems } = run.generator;
+    const undecided = "value" in onQuietMachine ? ({ kind: "machine-busy", problems } as const) : onQuietMachine.why;
+    return finding({ ...common, undecided });
   }
   const met = isMet(seen, operator, bound.value);
   const figure = figureText(seen, write, run);

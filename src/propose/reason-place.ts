@@ -14,7 +14,7 @@ const ID = /[0-9a-f]{8}-|\d{6}|[0-9a-f]{16}/i;
 const NO_REASON =
   /^(access-control-|alt-svc|cache-control|cf-|connection|content-|date|etag|expires|keep-alive|pragma|referrer|server|set-cookie|strict-|transfer-|vary|via|www-authenticate|x-(amzn|cache|content|download|envoy|frame|permitted|powered|process|ratelimit|request|xss))/i;
 /** Preference among equally informative places. */
-const USUAL = ["/error/code", "/error/type", "/code", "/type", "/error/reason", "/reason", "/error", "/detail"];
+const COMMON_PLACES = ["/error/code", "/error/type", "/code", "/type", "/error/reason", "/reason", "/error", "/detail"];
 
 /** The value at a place; `undefined` if there is none that could be a reason. */
 export function wordAt({ response }: DenialSample, place: ReasonPlace): string | undefined {
@@ -84,7 +84,7 @@ function ratingOf(place: ReasonPlace, samples: readonly DenialSample[]): number[
     own.every(({ word }) => said.every((other) => String(other.reason) === reason || other.word !== word)),
   ).length;
   const exact = denials.filter(({ reason, word }) => reason === word).length;
-  const order = place.kind === "header" ? USUAL.length + 1 : USUAL.length - usualAt(place.pointer);
+  const order = place.kind === "header" ? COMMON_PLACES.length + 1 : COMMON_PLACES.length - commonIndex(place.pointer);
   return [exact, distinguished, byReason.length, denials.length, order];
 }
 
@@ -102,9 +102,9 @@ function isAboutDenial(said: readonly (DenialSample & { readonly word: string })
   );
 }
 
-function usualAt(pointer: string): number {
-  const at = USUAL.indexOf(pointer);
-  return at < 0 ? USUAL.length : at;
+function commonIndex(pointer: string): number {
+  const at = COMMON_PLACES.indexOf(pointer);
+  return at < 0 ? COMMON_PLACES.length : at;
 }
 
 function compared(a: readonly number[], b: readonly number[]): number {

@@ -104,7 +104,7 @@ class Sampler {
   async #send(request: RequestSpec, dialect: Dialect = "chat"): Promise<Response | undefined> {
     if (this.#left-- <= 0) return undefined;
     return this.#traffic.send(
-      { intent: "either", repeats: false, maxTokens: 8, ...request },
+      { intent: "any", repeats: false, maxTokens: 8, ...request },
       { endpoint: dialect, mode: "non-streaming" },
     );
   }

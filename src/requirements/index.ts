@@ -11,7 +11,6 @@ export {
 } from "./denials.ts";
 export { EXCLUSIONS } from "./exclusions.ts";
 export {
-  IN_NO_PROFILE,
   OPTIONAL_PARTS,
   type OptionalPart,
   PROFILE_NAMES,
@@ -19,6 +18,7 @@ export {
   type Profile,
   profileHash,
   profileNamed,
+  UNPROFILED,
 } from "./profiles.ts";
 export type {} from "./requirement.ts";
 export { REQUIREMENT_SET, requirementsAfter } from "./requirement-set.ts";

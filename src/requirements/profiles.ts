@@ -58,7 +58,7 @@ interface Definition extends Omit<Profile, "requirements" | "optionalChecks"> {
 }
 
 /** What every SDK needs, in its dialect. */
-const OF_EVERY_SDK = [
+const SDK_REQUIREMENTS = [
   "COMPAT-CONTENT-TYPE",
   "COMPAT-REQUEST-ID",
   "COMPAT-REPLY-ID",
@@ -361,7 +361,7 @@ const DEFINITIONS: readonly Definition[] = [
     suites: ["chat", "models", "streaming", "compat"],
     requires: ["BASE-3", "CHAT-1", "CHAT-2", "CHAT-3", "CHAT-4", "CHAT-7", "MODELS-1", "MODELS-2", "STREAM-1"],
     raises: [
-      ...OF_EVERY_SDK,
+      ...SDK_REQUIREMENTS,
       "COMPAT-CHAT-REPLY",
       "COMPAT-CHAT-TURNS",
       "COMPAT-CHAT-CHUNKS",
@@ -381,14 +381,14 @@ const DEFINITIONS: readonly Definition[] = [
     dialect: "messages",
     suites: ["auth", "service", "messages", "streaming", "compat"],
     requires: ["BASE-3", "MSG-1", "MSG-2", "MSG-3", "MSG-7", "MSG-10"],
-    raises: [...OF_EVERY_SDK, "COMPAT-BOTH-KEYS", "COMPAT-MSG-REPLY", "COMPAT-MSG-EVENTS", "COMPAT-MSG-STREAM"],
+    raises: [...SDK_REQUIREMENTS, "COMPAT-BOTH-KEYS", "COMPAT-MSG-REPLY", "COMPAT-MSG-EVENTS", "COMPAT-MSG-STREAM"],
     optional: { "models.messages.images": ["COMPAT-IMAGES"], "models.messages.structured": ["COMPAT-STRUCTURED"] },
     raisesOptional: true,
   },
 ];
 
 /** Requirements of the gateway with a level that are in no profile, and why. */
-export const IN_NO_PROFILE: Readonly<Partial<Record<RequirementId, string>>> = {
+export const UNPROFILED: Readonly<Partial<Record<RequirementId, string>>> = {
   "CAP-1": "Which capabilities a model has is for its provider to say.",
   "SPEND-1": "No comparison of its own: SPEND-2 judges what follows from it.",
 };

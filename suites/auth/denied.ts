@@ -27,7 +27,7 @@ const missingKeyIsDenied = defineCheck({
   cost: { requests: 3 },
   run: (t) => onEndpoint(t, { key: null }),
   judge({ control, denied, expected }, verdict) {
-    verdict.assumeGood(control);
+    verdict.requireControl(control);
     for (const response of denied) {
       verdict.must("AUTH-2", response.status, expected.status, { in: response, at: "status" });
       if (response.requested.endpoint === "models") {
@@ -53,7 +53,7 @@ const unknownKeyIsDenied = defineCheck({
     return { ...(await onEndpoint(t, { authorization: `Bearer ${invented}` })), invented };
   },
   judge({ control, denied, expected, invented }, verdict) {
-    verdict.assumeGood(control);
+    verdict.requireControl(control);
     for (const response of denied) {
       verdict.must("AUTH-3", response.status, expected.status, { in: response, at: "status" });
       judgeDenial(verdict, response, expected);
@@ -102,7 +102,7 @@ const nearKeyIsDenied = defineCheck({
   },
   judge({ control, denied, expected }, verdict) {
     if (control === null || denied === null) return verdict.notApplicable("the valid key has no letters to change");
-    verdict.assumeGood(control);
+    verdict.requireControl(control);
     verdict.must("AUTH-3", denied.status, expected.status, { in: denied, at: "status" });
     verdict.must("ERR-401-INVALID", denied.reason, expected.readAs, { in: denied, at: "reason" });
   },
@@ -141,7 +141,7 @@ const malformedCredentialIsDenied = defineCheck({
     };
   },
   judge({ control, denied, allowed, readAs }, verdict) {
-    verdict.assumeGood(control);
+    verdict.requireControl(control);
     verdict.should("AUTH-5", denied.status, oneOf(...allowed), { in: denied, at: "status" });
     if (denied.status === 401) verdict.should("AUTH-5", denied.reason, readAs, { in: denied, at: "reason" });
   },
@@ -171,7 +171,7 @@ const revokedKeyStaysRevoked = defineCheck({
     return { control, denied, expected };
   },
   judge({ control, denied, expected }, verdict) {
-    verdict.assumeGood(control);
+    verdict.requireControl(control);
     for (const response of denied) {
       verdict.must("AUTH-4", response.status, expected.status, { in: response, at: "status" });
       verdict.must("AUTH-4", response.reason, expected.readAs, { in: response, at: "reason" });

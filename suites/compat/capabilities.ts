@@ -17,9 +17,9 @@ async function sendWith(t: Session, role: Capability, fields: readonly Readonly<
   const dialect = t.dialect;
   if (!(await t.hasModel(role, dialect))) return { control: null, responses: [] };
   const request = { model: role, maxTokens: AMPLE_TOKENS } as const;
-  const control = await t.send({ ...request, intent: "either" });
+  const control = await t.send({ ...request, intent: "any" });
   const responses: Response[] = [];
-  for (const own of fields) responses.push(await t.send({ ...request, fields: own, intent: "either" }));
+  for (const own of fields) responses.push(await t.send({ ...request, fields: own, intent: "any" }));
   return { control, responses };
 }
 
@@ -27,7 +27,7 @@ function assumeDeclared(verdict: Verdict, control: Response | null, role: Capabi
   if (control === null) verdict.notApplicable(`the target names no model for this dialect at models.${role}`);
   if (control.requested.mode === "streaming" && control.admitted && !control.streamed)
     verdict.notApplicable(`nothing was streamed (${control.summary})`);
-  verdict.assumeGood(control, "a plain request for the same model");
+  verdict.requireControl(control, "a plain request for the same model");
 }
 
 function images(dialect: Dialect): Check {

@@ -136,7 +136,7 @@ const streamShape = defineCompat("chat", {
   },
   judge({ streams }, verdict) {
     for (const response of streams) {
-      verdict.assumeGood(response, "a plain stream");
+      verdict.requireControl(response, "a plain stream");
       verdict.compat("COMPAT-CONTENT-TYPE", mediaType(response.headers), "text/event-stream", {
         in: response,
         at: "Content-Type",
@@ -172,12 +172,12 @@ const streamUsage = defineCompat("chat", {
         mode: "streaming",
         prompt,
         fields: { stream_options: { include_usage: true } },
-        intent: "either",
+        intent: "any",
       }),
     };
   },
   judge({ nonStreaming, stream, prompt }, verdict) {
-    verdict.assumeGood(nonStreaming);
+    verdict.requireControl(nonStreaming);
     if (!verdict.compat("COMPAT-CHAT-USAGE", stream.admitted, aReply, { in: stream })) return;
     const seen = { in: stream };
     if (nonStreaming.replyText !== undefined && stream.replyText !== undefined) {
@@ -234,7 +234,7 @@ const wholeShape = defineCompat("chat", {
   },
   judge({ replies }, verdict) {
     for (const response of replies) {
-      verdict.assumeGood(response);
+      verdict.requireControl(response);
       const choice = chatChoice(response.json);
       const at = (pointer: string) => ({ in: response, at: pointer });
       const judge = memberJudge(response, verdict);
@@ -287,11 +287,11 @@ const turns = defineCompat("chat", {
   async run(t) {
     return {
       control: await t.control({ endpoint: "chat" }),
-      response: await t.send({ endpoint: "chat", fields: { messages: TURNS[t.case] }, intent: "either" }),
+      response: await t.send({ endpoint: "chat", fields: { messages: TURNS[t.case] }, intent: "any" }),
     };
   },
   judge({ control, response }, verdict) {
-    verdict.assumeGood(control);
+    verdict.requireControl(control);
     verdict.compat("COMPAT-CHAT-TURNS", response.admitted, aReply, { in: response });
   },
 });

@@ -20,7 +20,7 @@ function finishOf(response: Response): unknown {
 function judge(dialect: Dialect, mode: Mode | undefined, free: Response, cut: Response, verdict: Verdict): void {
   // Another check reports a dialect that does not stream.
   if (mode === "streaming" && !free.streamed) verdict.notApplicable(`nothing was streamed (${free.summary})`);
-  verdict.assumeGood(free, "the request with a large limit");
+  verdict.requireControl(free, "the request with a large limit");
   const whole = free.replyText ?? "";
   const part = cut.replyText ?? "";
   // A model may say something else the second time, or have nothing more to say: only a clear truncation is judged.
@@ -50,7 +50,7 @@ function cutReply(dialect: Dialect, field: string): Check {
     across: { mode: MODES },
     cost: { requests: 2 },
     async run(t) {
-      const request: RequestSpec = { endpoint: dialect, model: "echo", prompt: LONG_TEXT, intent: "odd" };
+      const request: RequestSpec = { endpoint: dialect, model: "echo", prompt: LONG_TEXT, intent: "unusual" };
       return {
         free: await t.send({ ...request, fields: { [field]: AMPLE_TOKENS } }),
         cut: await t.send({ ...request, fields: { [field]: LIMIT } }),

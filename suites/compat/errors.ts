@@ -25,8 +25,8 @@ const envelopes = DIALECTS.map((dialect) =>
           await t.send({ ...request, key: null, mode: "streaming" }),
           await t.send({ ...request, model: "unknown" }),
           await t.send({ ...request, model: "unknown", mode: "streaming" }),
-          await t.send({ ...request, intent: "odd", omit: ["messages"] }),
-          await t.send({ ...request, intent: "odd", rawBody: '{"model":' }),
+          await t.send({ ...request, intent: "unusual", omit: ["messages"] }),
+          await t.send({ ...request, intent: "unusual", rawBody: '{"model":' }),
           ...failing,
         ],
       };
@@ -75,7 +75,7 @@ const streamErrors = DIALECTS.map((dialect) =>
         endpoint: dialect,
         model: "cutStream",
         mode: "streaming",
-        intent: "odd",
+        intent: "unusual",
         bounds: { idleMs: 12_000 },
       } as const;
       return { cuts: [await sendPastRate(t, request), await sendPastRate(t, request), await sendPastRate(t, request)] };
@@ -153,7 +153,7 @@ const modelList = defineCompat("chat", {
     return { list: await t.send({ endpoint: "models" }) };
   },
   judge({ list }, verdict) {
-    verdict.assumeGood(list, "the model list");
+    verdict.requireControl(list, "the model list");
     const at = (pointer: string) => ({ in: list, at: pointer });
     verdict.compat("COMPAT-CONTENT-TYPE", mediaType(list.headers), aJsonType, at("Content-Type"));
     const there = (value: unknown, expected: unknown, pointer: string) => {

@@ -143,7 +143,7 @@ const streamShape = defineCompat("messages", {
     };
   },
   judge({ isLong, nonStreaming, streams }, verdict) {
-    verdict.assumeGood(nonStreaming, "the non-streaming form");
+    verdict.requireControl(nonStreaming, "the non-streaming form");
     for (const response of streams) {
       const seen = { in: response };
       if (
@@ -221,7 +221,7 @@ const wholeShape = defineCompat("messages", {
   },
   judge({ replies }, verdict) {
     for (const response of replies) {
-      verdict.assumeGood(response);
+      verdict.requireControl(response);
       const judge = memberJudge(response, verdict);
       verdict.compat("COMPAT-CONTENT-TYPE", mediaType(response.headers), aJsonType, {
         in: response,

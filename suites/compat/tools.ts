@@ -17,14 +17,14 @@ async function askForTools(t: Session, dialect: Dialect) {
 }
 
 function askWithTools(dialect: Dialect, prompt: string, tools: Readonly<Record<string, string>>): RequestSpec {
-  return { endpoint: dialect, model: "tools", prompt, fields: { tools: toolsOf(dialect, tools) }, intent: "either" };
+  return { endpoint: dialect, model: "tools", prompt, fields: { tools: toolsOf(dialect, tools) }, intent: "any" };
 }
 
 /**
  * As many non-streaming replies as streams; none if the dialect does not stream, which other checks judge.
  */
 async function someOfEach(t: Session, dialect: Dialect, request: RequestSpec, count: number) {
-  const plain = await t.send({ endpoint: dialect, mode: "streaming", intent: "odd" });
+  const plain = await t.send({ endpoint: dialect, mode: "streaming", intent: "unusual" });
   const several = async (mode: Mode): Promise<Response[]> => {
     const responses: Response[] = [];
     for (let sent = 0; sent < count; sent++) responses.push(await t.send({ ...request, mode }));

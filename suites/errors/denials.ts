@@ -120,7 +120,7 @@ const modelIsNotListed = defineCheck({
     };
   },
   judge({ list, denied, unknown }, verdict) {
-    verdict.assumeGood(list, "the model list");
+    verdict.requireControl(list, "the model list");
     if (denied.status !== 404)
       return verdict.notApplicable("the invented model was not denied; see errors.model-not-found");
     verdict.should("ERR-404-1", list.text.includes(JSON.stringify(unknown)), false, {

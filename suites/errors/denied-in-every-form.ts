@@ -73,7 +73,7 @@ const deniedInEveryForm = defineCheck({
   judge(recording, verdict, { case: caller }) {
     if (recording === null) return verdict.notApplicable(`the target has no key ${caller}`);
     const { control, plain, single, together, twice, afterExpect, expected } = recording;
-    verdict.assumeGood(control);
+    verdict.requireControl(control);
     const { requirement } = denial(expected.reason);
     for (const response of [...plain, ...single, ...together]) {
       const seen = { in: response };

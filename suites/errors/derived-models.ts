@@ -52,15 +52,15 @@ const derivedModels = defineCheck({
     const derived: Derived[] = [];
     for (const [how, id] of Object.entries(plain === undefined ? {} : derivedFrom(plain, t.nonce()))) {
       if (known.has(id)) continue;
-      const send = () => t.send({ model: { id }, intent: "either" });
+      const send = () => t.send({ model: { id }, intent: "any" });
       const first = await send();
       derived.push({ how, id, responses: isRefused(first) ? [first] : [first, await send()] });
     }
     return { control: await t.control(), list, unknown: await t.send({ model: "unknown", intent: "denied" }), derived };
   },
   judge({ control, list, unknown, derived }, verdict) {
-    verdict.assumeGood(control);
-    verdict.assumeGood(list, "the model list");
+    verdict.requireControl(control);
+    verdict.requireControl(list, "the model list");
     if (!isRefused(unknown)) return verdict.notApplicable("an unknown model is not denied; see errors.model-not-found");
     // The contents of further pages are unknown (MODELS-6).
     if (hasMorePages(list)) return verdict.notApplicable("the list has more pages");

@@ -30,7 +30,7 @@ const noSuchModel = defineCheck({
     };
   },
   judge({ control, plain, responses, beyondAscii, expected }, verdict) {
-    verdict.assumeGood(control);
+    verdict.requireControl(control);
     for (const response of [plain, ...responses]) {
       const seen = { in: response };
       verdict.must("ERR-404-MODEL", response.status, expected.status, { ...seen, at: "status" });

@@ -2,7 +2,7 @@ import { type Check, defineCheck } from "../../src/checks/index.ts";
 import { quantile } from "../../src/core/index.ts";
 import { atMost, that } from "../../src/judging/index.ts";
 import { chargedIn, ledgerScenario } from "./scenario.ts";
-import { SETTLED_MS } from "./settle.ts";
+import { SETTLE_TIMEOUT_MS } from "./settle.ts";
 
 /** Deviation of a sum that comes from rounding, micro-dollars per row. */
 const ROUNDING = 0.5;
@@ -37,7 +37,7 @@ const lag = defineCheck({
   id: "ledger.lag",
   title: "The ledger shows a request within about a minute",
   covers: ["LEDGER-LAG"],
-  explains: `Measures, for each request that was served, the time until its row can be read; the ledger is read every half second, so the true time is a little shorter. The time begins at the end of the response, or at the first reading, which follows the last request, if that was later. The report shows the distribution. A row that is missing after ${SETTLED_MS / 1_000} s is a warning: current costs cannot be checked.`,
+  explains: `Measures, for each request that was served, the time until its row can be read; the ledger is read every half second, so the true time is a little shorter. The time begins at the end of the response, or at the first reading, which follows the last request, if that was later. The report shows the distribution. A row that is missing after ${SETTLE_TIMEOUT_MS / 1_000} s is a warning: current costs cannot be checked.`,
   scenario: ledgerScenario,
   judge(recording, verdict) {
     if (recording.terms.merges)
@@ -50,11 +50,13 @@ const lag = defineCheck({
     const [missing] = served.filter(({ one }) => one.lagMs === null);
     verdict.should("LEDGER-LAG", served.length - lags.length, 0, {
       in: missing?.one.response,
-      because: `requests (of ${served.length}) without a row after ${SETTLED_MS / 1_000} s`,
+      because: `requests (of ${served.length}) without a row after ${SETTLE_TIMEOUT_MS / 1_000} s`,
     });
     if (lags.length === 0) return;
     const at = (share: number) => Math.round(quantile(lags, share));
-    verdict.should("LEDGER-LAG", lags.at(-1) ?? 0, atMost(SETTLED_MS), { because: "longest time until a row, ms" });
+    verdict.should("LEDGER-LAG", lags.at(-1) ?? 0, atMost(SETTLE_TIMEOUT_MS), {
+      because: "longest time until a row, ms",
+    });
     verdict.note(
       "LEDGER-LAG",
       `time until the row (upper bound): p50 ${at(0.5)} ms, p90 ${at(0.9)} ms, max ${lags.at(-1)} ms (${lags.length} requests)`,

@@ -26,12 +26,12 @@ export const NO_TOKENS: Tokens = {
  * What should become of a request. `uncertain`: it is interrupted, and the specification leaves open what it costs. `retried`: an
  * attempt at a provider fails first; whether the gateway makes another one is its own decision.
  */
-export type Fate = "served" | "retried" | "failed" | "uncertain";
+export type RequestOutcome = "served" | "retried" | "failed" | "uncertain";
 
 /** A request whose row is looked up. */
 export interface Case {
   readonly what: string;
-  readonly fate: Fate;
+  readonly outcome: RequestOutcome;
   readonly dialect: Dialect;
   readonly mode: Mode;
   /** Model that the caller names; absent: that of the providers. */
@@ -71,7 +71,7 @@ export function casesFor({ dialects, failover, otherModels, hasIds }: CasesOptio
   for (const dialect of dialects)
     for (const mode of ["non-streaming", "streaming"] as const) {
       const add = (what: string, rest: Partial<Case>) =>
-        cases.push({ what: `${dialect}, ${mode}, ${what}`, fate: "served", dialect, mode, ...rest });
+        cases.push({ what: `${dialect}, ${mode}, ${what}`, outcome: "served", dialect, mode, ...rest });
       add("plain", { usage: PLAIN });
       add("cached input", { usage: CACHED });
       // Only the messages dialect reports cache writes, and only the chat dialect reports reasoning.
@@ -79,16 +79,16 @@ export function casesFor({ dialects, failover, otherModels, hasIds }: CasesOptio
         add("cache write, 5 minutes", { usage: WRITE_5M });
         add("cache write, 1 hour", { usage: WRITE_1H });
       } else add("reasoning", { usage: REASONING });
-      add("provider fails", { fate: "failed", script: () => ({ "*": FAILURE }) });
+      add("provider fails", { outcome: "failed", script: () => ({ "*": FAILURE }) });
       add("provider fails once", {
-        fate: "retried",
+        outcome: "retried",
         usage: PLAIN,
         script: (usage) => ({ "*": [FAILURE, { usage }] }),
       });
       const [failing] = failover;
       if (failing !== undefined)
         add("first provider fails", {
-          fate: "retried",
+          outcome: "retried",
           usage: PLAIN,
           script: (usage) => ({ [failing]: FAILURE, "*": { usage } }),
         });
@@ -96,16 +96,23 @@ export function casesFor({ dialects, failover, otherModels, hasIds }: CasesOptio
   for (const dialect of dialects)
     cases.push({
       what: `${dialect}, non-streaming, provider interrupts its reply`,
-      fate: "failed",
+      outcome: "failed",
       dialect,
       mode: "non-streaming",
       script: (usage) => ({ "*": { usage, break: { how: "reset", at: 1 } } }),
     });
   for (const model of otherModels.slice(0, MAX_MODELS))
-    cases.push({ what: `model ${model}`, fate: "served", dialect: first, mode: "non-streaming", model, usage: PLAIN });
+    cases.push({
+      what: `model ${model}`,
+      outcome: "served",
+      dialect: first,
+      mode: "non-streaming",
+      model,
+      usage: PLAIN,
+    });
   if (!hasIds) return inOrder(cases);
   for (const dialect of dialects) {
-    const stream = { dialect, mode: "streaming", fate: "uncertain", usage: { output: 40 } } as const;
+    const stream = { dialect, mode: "streaming", outcome: "uncertain", usage: { output: 40 } } as const;
     cases.push({
       ...stream,
       what: `${dialect}, the caller disconnects from a stream`,
@@ -121,11 +128,11 @@ export function casesFor({ dialects, failover, otherModels, hasIds }: CasesOptio
   return inOrder(cases);
 }
 
-const ORDER: readonly Fate[] = ["served", "retried", "failed", "uncertain"];
+const ORDER: readonly RequestOutcome[] = ["served", "retried", "failed", "uncertain"];
 
 /** After failures a gateway may pause its providers, so what should be served comes first. */
 const inOrder = (cases: readonly Case[]): readonly Case[] =>
-  ORDER.flatMap((fate) => cases.filter((one) => one.fate === fate));
+  ORDER.flatMap((outcome) => cases.filter((one) => one.outcome === outcome));
 
 const FAILURE = { error: { status: 503 } } as const;
 
@@ -136,13 +143,13 @@ export function scriptedUsage(tokens: Tokens): JsonObject {
 }
 
 /** The request of a case. Streams of the chat dialect request their usage, so that the caller sees it, too. */
-export function requestOf({ dialect, mode, fate }: Case): RequestSpec {
+export function requestOf({ dialect, mode, outcome }: Case): RequestSpec {
   const requestsUsage = dialect === "chat" && mode === "streaming";
   return {
     endpoint: dialect,
     mode,
     // A gateway that has begun to relay a reply can only close the connection when its provider interrupts it.
-    intent: fate === "failed" || fate === "uncertain" ? "odd" : "either",
+    intent: outcome === "failed" || outcome === "uncertain" ? "unusual" : "any",
     // A repetition would be another charge.
     repeats: false,
     ...(requestsUsage ? { fields: { stream_options: { include_usage: true } } } : {}),

@@ -14,7 +14,7 @@ import {
   type Sent,
   unplacedIn,
 } from "./scenario.ts";
-import { SETTLED_MS } from "./settle.ts";
+import { SETTLE_TIMEOUT_MS } from "./settle.ts";
 
 /** Deviations of costs that only come from adding binary fractions, micro-dollars. */
 const EPSILON = 1e-6;
@@ -60,7 +60,7 @@ const charged = defineCheck({
 });
 
 const MERGED = "merged rows may contain other requests; set ledger.key to a key that nothing else uses";
-const UNFINISHED = `rows were still appearing in the ledger ${SETTLED_MS / 1_000} s after the last request`;
+const UNFINISHED = `rows were still appearing in the ledger ${SETTLE_TIMEOUT_MS / 1_000} s after the last request`;
 
 const aCharge = that<number>("more than 0", (value) => value > 0);
 
@@ -148,8 +148,8 @@ const failuresFree = defineCheck({
     const failed = sent
       .map((one, index) => ({ one, index }))
       .filter(
-        ({ one: { fate, response, received } }) =>
-          (fate === "failed" || fate === "retried") &&
+        ({ one: { outcome, response, received } }) =>
+          (outcome === "failed" || outcome === "retried") &&
           received > 0 &&
           !response.admitted &&
           response.status !== undefined,
@@ -210,7 +210,7 @@ const interrupted = defineCheck({
     const { rows } = rowsOf(recording);
     const uncertain = recording.sent
       .map((one, index) => ({ one, index }))
-      .filter(({ one }) => one.fate === "uncertain");
+      .filter(({ one }) => one.outcome === "uncertain");
     if (uncertain.length === 0)
       return verdict.notApplicable(
         "ledger rows cannot be matched to responses by id: set fields.requestId and responseId in ledger",

@@ -118,12 +118,12 @@ const models = defineCheck({
       );
     const others = recording.sent.filter(({ isForPrice }) => isForPrice);
     if (others.length === 0) return verdict.notApplicable("the target file declares a price for only one model");
-    const elsewhere = others.filter(({ response, received }) => response.admitted && received === 0);
-    const reached = `${others.length - elsewhere.length} of ${others.length} models`;
-    if (elsewhere.length > 0)
+    const fromOthers = others.filter(({ response, received }) => response.admitted && received === 0);
+    const reached = `${others.length - fromOthers.length} of ${others.length} models`;
+    if (fromOthers.length > 0)
       verdict.markUndecided("inconclusive", `only ${reached} were served by the providers of \`upstream\``);
-    if (elsewhere.length === others.length) return;
-    for (const { response, model } of others) verdict.assumeGood(response, `a request for ${model}`);
+    if (fromOthers.length === others.length) return;
+    for (const { response, model } of others) verdict.requireControl(response, `a request for ${model}`);
     const priced = judgePrices(recording, verdict, ({ isForPrice }) => isForPrice);
     verdict.assume(priced > 0, "the ledger has a row for a request to another model");
   },
@@ -142,7 +142,7 @@ type SmallRecording = {
   readonly tokens: Tokens;
   readonly served: number;
   /** Those of them that other providers served. */
-  readonly elsewhere: readonly Response[];
+  readonly fromOthers: readonly Response[];
   readonly model: string | null;
   readonly failed: readonly Response[];
 };
@@ -184,23 +184,23 @@ const smallScenario = defineScenario<SmallRecording>({
       reading: { ...reading, rows: reading.rows.filter(isSmall) },
       tokens: { ...NO_TOKENS, input: sum("input"), output: sum("output") },
       served: served.length,
-      elsewhere: served.filter(({ received }) => received === 0).map(({ response }) => response),
+      fromOthers: served.filter(({ received }) => received === 0).map(({ response }) => response),
       model: modelOf(t, t.dialect, undefined),
       failed: sent.filter(({ response }) => !response.admitted).map(({ response }) => response),
     };
   },
-  assume({ reading, failed, served, elsewhere }, verdict) {
+  assume({ reading, failed, served, fromOthers }, verdict) {
     assumeRead(reading, verdict);
     const [first] = failed;
-    if (served === 0 && first !== undefined) verdict.assumeGood(first, "a small request");
-    if (elsewhere.length === 0) return;
-    if (elsewhere.length === served)
+    if (served === 0 && first !== undefined) verdict.requireControl(first, "a small request");
+    if (fromOthers.length === 0) return;
+    if (fromOthers.length === served)
       assumeReached(
-        elsewhere.map((response) => ({ response, received: 0 })),
+        fromOthers.map((response) => ({ response, received: 0 })),
         verdict,
       );
     verdict.inconclusive(
-      `${elsewhere.length} of ${served} requests were served by something other than the providers of \`upstream\``,
+      `${fromOthers.length} of ${served} requests were served by something other than the providers of \`upstream\``,
     );
   },
 });
@@ -213,7 +213,7 @@ const isSmall = ({ input, requests }: { readonly input: number; readonly request
 async function sendSmall(t: Session, key: Key, count: number) {
   const sent: { readonly tokens: Tokens; readonly response: Response; readonly received: number }[] = [];
   const model = modelOf(t, t.dialect, undefined);
-  const request = requestOf({ what: "small", fate: "served", dialect: t.dialect, mode: "non-streaming" });
+  const request = requestOf({ what: "small", outcome: "served", dialect: t.dialect, mode: "non-streaming" });
   let next = 0;
   const work = async () => {
     while (next < count) {

@@ -4,14 +4,14 @@ import type { Dialect } from "../../src/dialects/index.ts";
 import type { Verdict } from "../../src/judging/index.ts";
 import type { Key, LedgerPrice, LedgerReading, LedgerRow } from "../../src/target/index.ts";
 import { sendMarked } from "../upstream/marked.ts";
-import { type Case, casesOf, type Fate, NO_TOKENS, requestOf, scriptedUsage, type Tokens } from "./cases.ts";
+import { type Case, casesOf, NO_TOKENS, type RequestOutcome, requestOf, scriptedUsage, type Tokens } from "./cases.ts";
 import { type Matched, matchRows, requestsById } from "./matching.ts";
-import { readBefore, SETTLED_MS, type Settled, settle } from "./settle.ts";
+import { readBefore, SETTLE_TIMEOUT_MS, type Settled, settle } from "./settle.ts";
 
 /** A request, and what is known of it besides its row. */
 export type Sent = {
   readonly what: string;
-  readonly fate: Fate;
+  readonly outcome: RequestOutcome;
   readonly model: string | null;
   /** It is sent only because its model has a price. */
   readonly isForPrice: boolean;
@@ -88,7 +88,7 @@ export const ledgerScenario = defineScenario<LedgerRecording>({
       const { response, upstream } = await send(t, one, scripted, key);
       sent.push({
         what: one.what,
-        fate: one.fate,
+        outcome: one.outcome,
         model: modelOf(t, one.dialect, one.model),
         isForPrice: one.model !== undefined,
         id: idIn(response, t.target.ledger?.responseId ?? []),
@@ -120,18 +120,20 @@ export const ledgerScenario = defineScenario<LedgerRecording>({
     assumeRead(reading, verdict);
     const [first] = sent;
     if (first !== undefined && !sent.some(({ response }) => response.admitted))
-      verdict.assumeGood(first.response, "a request for a model of these providers");
-    const lost = sent.find(({ fate, response }) => fate === "served" && !response.admitted && !isUnsupported(response));
+      verdict.requireControl(first.response, "a request for a model of these providers");
+    const lost = sent.find(
+      ({ outcome, response }) => outcome === "served" && !response.admitted && !isUnsupported(response),
+    );
     if (lost !== undefined)
       verdict.markUndecided("inconclusive", `a request was not served (${lost.what}): ${lost.response.summary}`);
     const admitted = sent.filter(({ response }) => response.admitted);
     assumeReached(admitted, verdict);
     // A model that is sent only for its price is judged by one check alone.
-    const elsewhere = admitted.find(({ received, isForPrice }) => received === 0 && !isForPrice);
-    if (elsewhere !== undefined)
+    const fromOthers = admitted.find(({ received, isForPrice }) => received === 0 && !isForPrice);
+    if (fromOthers !== undefined)
       verdict.markUndecided(
         "inconclusive",
-        `a request was served by something other than the providers of \`upstream\` (${elsewhere.what}), so its tokens are unknown`,
+        `a request was served by something other than the providers of \`upstream\` (${fromOthers.what}), so its tokens are unknown`,
       );
   },
 });
@@ -176,7 +178,7 @@ export function assumeRows({ sent, reading, terms }: LedgerRecording, verdict: V
   const matched = matchRows(identitiesOf(sent), reading.rows);
   if (matched.rows.some((rows) => rows.length > 0) || (terms.merges && reading.rows.length > 0)) return;
   verdict.missingFixture(
-    `no ledger row matches a request of this check, ${SETTLED_MS / 1_000} s after the last one (${reading.rows.length} rows in this time)`,
+    `no ledger row matches a request of this check, ${SETTLE_TIMEOUT_MS / 1_000} s after the last one (${reading.rows.length} rows in this time)`,
     [],
   );
 }
@@ -228,8 +230,8 @@ export function rowsOf({ sent, reading }: LedgerRecording): Matched {
 }
 
 /** The caller got a complete reply, and it came from these providers. */
-function isCharged({ fate, response, received }: Pick<Sent, "fate" | "response" | "received">): boolean {
-  return (fate === "served" || fate === "retried") && response.admitted && received > 0;
+function isCharged({ outcome, response, received }: Pick<Sent, "outcome" | "response" | "received">): boolean {
+  return (outcome === "served" || outcome === "retried") && response.admitted && received > 0;
 }
 
 /** Some request was served by something else, so sums of all requests cannot be compared. */
@@ -239,8 +241,8 @@ export const isPartlyElsewhere = ({ sent }: LedgerRecording): boolean =>
 /** How many requests without a row may have one that only an id identifies: their tokens are not known. */
 export function unplacedIn({ sent }: LedgerRecording, { rows }: Matched): number {
   return sent.filter(
-    ({ fate, response, received }, index) =>
-      (fate === "uncertain" || (response.admitted && received === 0)) && (rows[index] ?? []).length === 0,
+    ({ outcome, response, received }, index) =>
+      (outcome === "uncertain" || (response.admitted && received === 0)) && (rows[index] ?? []).length === 0,
   ).length;
 }
 

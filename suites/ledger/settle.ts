@@ -3,13 +3,13 @@ import type { Key, LedgerReading, LedgerRow } from "../../src/target/index.ts";
 import { withoutEarlier } from "./earlier-rows.ts";
 
 /** How long a ledger may lag, ms: the specification speaks of about a minute. */
-export const SETTLED_MS = 90_000;
+export const SETTLE_TIMEOUT_MS = 90_000;
 /** Between two readings, ms. */
-const LOOK_MS = 500;
+const POLL_MS = 500;
 /** How long nothing may change after all rows are there, ms: a second charge may follow the first. */
 const QUIET_MS = 2_500;
 /** A ledger in which rows appear so late is still being written, ms after the last request. */
-const STILL_MS = SETTLED_MS - 30_000;
+const STILL_MS = SETTLE_TIMEOUT_MS - 30_000;
 /** Readings that may fail one after the other. */
 const MAX_PROBLEMS = 3;
 
@@ -34,7 +34,7 @@ export async function readBefore(t: Session, { key, fromMs }: Pick<Waiting, "key
   for (let problems = 1; ; problems++) {
     const reading = await t.ledger.read(key, fromMs);
     if (reading.problem === null || problems >= MAX_PROBLEMS) return reading;
-    await t.wait(LOOK_MS, "the ledger");
+    await t.wait(POLL_MS, "the ledger");
   }
 }
 
@@ -52,13 +52,13 @@ export async function settle(t: Session, { key, fromMs, before, isComplete }: Wa
     const now = fingerprint(reading);
     if (problems === 0 && now !== last && last !== "") changedMs = waitedMs;
     const isReady = problems === 0 && isComplete(reading.rows);
-    if (problems >= MAX_PROBLEMS || waitedMs > SETTLED_MS)
+    if (problems >= MAX_PROBLEMS || waitedMs > SETTLE_TIMEOUT_MS)
       return { ...reading, isUnfinished: !isReady && changedMs > STILL_MS };
     if (!isReady || now !== last) completeMs = undefined;
     else completeMs ??= waitedMs;
     if (completeMs !== undefined && waitedMs - completeMs >= QUIET_MS) return { ...reading, isUnfinished: false };
     if (problems === 0) last = now;
-    await t.wait(LOOK_MS, "the ledger");
+    await t.wait(POLL_MS, "the ledger");
   }
 }
 

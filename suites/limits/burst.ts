@@ -41,7 +41,7 @@ export async function burst(t: Session, { what, specs, most, parallel }: BurstPl
     while (!denied && sent < most) {
       const request = specs[sent % specs.length] ?? {};
       sent++;
-      const response = await t.start({ ...request, intent: "either" }).done;
+      const response = await t.start({ ...request, intent: "any" }).done;
       responses.push(response);
       if (isConcurrencyDenial(response)) {
         const pauseMs = RELEASE_PAUSES_MS[pauses++];

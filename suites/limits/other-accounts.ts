@@ -27,15 +27,15 @@ export async function sendToOtherAccounts(
     const responses: Response[] = [];
     for (let count = 0; count < tries; count++) {
       if (count > 0) await t.wait(SPACING_MS);
-      if (again !== undefined) await t.start({ ...again, intent: "either" }).done;
-      responses.push(await t.start({ key: "other", intent: "either" }).done);
+      if (again !== undefined) await t.start({ ...again, intent: "any" }).done;
+      responses.push(await t.start({ key: "other", intent: "any" }).done);
     }
     found.push({ account: "other", responses });
   }
   if (!shared) {
     const responses: Response[] = [];
     for (let count = 0; count < tries; count++)
-      responses.push(await t.send({ key: "valid", intent: "either", repeats: false }));
+      responses.push(await t.send({ key: "valid", intent: "any", repeats: false }));
     found.push({ account: "main", responses });
   }
   return found;

@@ -19,7 +19,7 @@ export async function paced(t: Session, specs: readonly RequestSpec[], perMinute
   const sent: Promise<Response>[] = [];
   for (let index = 0; index < count; index++) {
     await t.wait(Math.max(0, (index * 60_000) / count - (t.nowUs() - startUs) / 1_000));
-    sent.push(t.start({ ...specs[index % specs.length], intent: "either" }).done);
+    sent.push(t.start({ ...specs[index % specs.length], intent: "any" }).done);
   }
   return Promise.all(sent);
 }

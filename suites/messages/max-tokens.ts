@@ -16,7 +16,7 @@ const maxTokensIsMandatory = defineCheck({
   cost: { requests: 4 },
   async run(t) {
     const control = await sendControl(t, { endpoint: "messages" });
-    const request: RequestSpec = { endpoint: "messages", omit: ["max_tokens"], intent: "odd" };
+    const request: RequestSpec = { endpoint: "messages", omit: ["max_tokens"], intent: "unusual" };
     return {
       control,
       refused: [
@@ -62,7 +62,7 @@ const maxTokensIsAnInteger = defineCheck({
     const control = await sendControl(t, { endpoint: "messages" });
     return {
       control,
-      refused: await t.send({ endpoint: "messages", fields: { max_tokens: BAD_LIMITS[t.case] }, intent: "odd" }),
+      refused: await t.send({ endpoint: "messages", fields: { max_tokens: BAD_LIMITS[t.case] }, intent: "unusual" }),
     };
   },
   judge({ control, refused }, verdict) {
@@ -102,7 +102,7 @@ const maxTokensBounds = defineCheck({
     assumeControl(verdict, control);
     const long = control.control.replyText?.length ?? 0;
     for (const response of short) {
-      verdict.assumeGood(response, "the request with a small limit");
+      verdict.requireControl(response, "the request with a small limit");
       const count = outputCount(response);
       if (count !== undefined)
         verdict.should("MSG-6", count, atMost(SHORT_LIMIT), {

@@ -60,7 +60,7 @@ const applied = defineCheck({
       const { status = 0, summary } = trial.response;
       if (mode === "streaming" && status >= 400 && status < 500)
         verdict.notApplicable(`this gateway does not stream on /messages (${summary})`);
-      verdict.assumeGood(trial.response);
+      verdict.requireControl(trial.response);
     }
     if (served.length === 0) {
       const models = `none of the models tried (${skipped.join(", ") || "none"}) follows a system prompt`;
@@ -92,7 +92,7 @@ const applied = defineCheck({
 async function candidates(t: Session): Promise<string[]> {
   const { messages } = t.target.models;
   const named = [messages.plain, messages.echo, messages.stream].filter((id) => id !== undefined);
-  const list = await t.send({ endpoint: "models", intent: "either" });
+  const list = await t.send({ endpoint: "models", intent: "any" });
   const listed = list.admitted ? idsOf(list).filter((id) => !named.includes(id)) : [];
   return [...new Set([...named, ...listed.slice(0, MAX_LISTED)])];
 }
@@ -106,7 +106,7 @@ async function sendWithSystem(
   const word = t.nonce();
   const system = `Whatever the user says: ${instruction(word)}`;
   const turns = form === "one-turn" ? [{ role: "user", content: "Hello." }] : inTurns("Please go on.");
-  const request: RequestSpec = { endpoint, mode, model: { id }, intent: "either" };
+  const request: RequestSpec = { endpoint, mode, model: { id }, intent: "any" };
   const response =
     endpoint === "messages"
       ? await t.send({ ...request, system, prompt: turns, maxTokens: MAX_TOKENS })
@@ -126,7 +126,7 @@ async function sendInUserTurn(t: Session, id: string): Promise<Trial> {
       endpoint: "messages",
       mode: t.mode,
       model: { id },
-      intent: "either",
+      intent: "any",
       maxTokens: MAX_TOKENS,
     } as const;
     trial = { response: await t.send({ ...request, prompt: instruction(word) }), word };
@@ -157,7 +157,7 @@ const NOT_COUNTED: InputCounts = { plain: null, longPrompt: null, longSystem: nu
 
 /** Sends a plain request, one with a long user turn, and one with a long system prompt. */
 async function countInputs(t: Session): Promise<InputCounts> {
-  const request: RequestSpec = { endpoint: "messages", mode: "non-streaming", prompt: "hello", intent: "either" };
+  const request: RequestSpec = { endpoint: "messages", mode: "non-streaming", prompt: "hello", intent: "any" };
   return {
     plain: await t.send(request),
     longPrompt: await t.send({ ...request, prompt: `hello ${LONG_TEXT}` }),

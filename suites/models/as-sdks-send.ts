@@ -27,7 +27,7 @@ const listAsSdksSend = defineCheck({
     };
   },
   judge({ control, list }, verdict) {
-    verdict.assumeGood(control, "the model list");
+    verdict.requireControl(control, "the model list");
     // Defects of every list belong to models.list.
     verdict.assume(listedModels(control).isArray, "without these headers, `data` is an array");
     judgeList(list, verdict);

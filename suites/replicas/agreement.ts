@@ -20,7 +20,7 @@ const modelsAgree = defineCheck({
     };
   },
   judge({ lists }, verdict) {
-    for (const list of lists) verdict.assumeGood(list, "the model list of every address");
+    for (const list of lists) verdict.requireControl(list, "the model list of every address");
     const ids = lists.map(idsOf);
     const all = new Set(ids.flatMap((own) => [...own]));
     verdict.assume(all.size > 0, "at least one list contains a model");
@@ -65,7 +65,7 @@ type IsolationMeasurement = {
 async function measureWhileBusy(t: Session, busyAt: string, address: string): Promise<IsolationMeasurement> {
   const series = async () => {
     const responses: Response[] = [];
-    for (let count = 0; count < SERIES; count++) responses.push(await t.start({ address, intent: "either" }).done);
+    for (let count = 0; count < SERIES; count++) responses.push(await t.start({ address, intent: "any" }).done);
     return responses;
   };
   const before = await series();
@@ -75,7 +75,7 @@ async function measureWhileBusy(t: Session, busyAt: string, address: string): Pr
   const left = t.start({ ...longStream(key), address: busyAt });
   await Promise.all([...streams, left].map(({ started }) => started));
   left.abort();
-  await t.start({ address: busyAt, rawBody: "{", intent: "odd" }).done;
+  await t.start({ address: busyAt, rawBody: "{", intent: "unusual" }).done;
   const meanwhile = await series();
   const busy = await Promise.all(streams.map(({ done }) => done));
   await left.done;
@@ -101,7 +101,7 @@ const isolation = defineCheck({
   },
   judge({ seen }, verdict) {
     for (const { address, before, meanwhile, busy } of seen) {
-      for (const response of before) verdict.assumeGood(response, `a request at ${address} before`);
+      for (const response of before) verdict.requireControl(response, `a request at ${address} before`);
       const endUs = Math.min(...busy.map(({ exchange }) => exchange.timeline.endUs));
       const during = meanwhile.filter(({ exchange }) => exchange.timeline.dueUs < endUs);
       verdict.assume(busy.every(isServed) && during.length > 0, "the other address was busy during the measurement");

@@ -62,7 +62,7 @@ async function send({ t, account: { key, limits }, addresses }: ConcurrencyRun):
   const [first = "", ...others] = addresses;
   const streams = Array.from({ length: limits.inFlight }, () => t.start({ ...longStream(key), address: first }));
   await Promise.all(streams.map(({ started }) => started));
-  const plain = (address: string) => t.start({ key, address, intent: "either", freshConnection: true }).done;
+  const plain = (address: string) => t.start({ key, address, intent: "any", freshConnection: true }).done;
   const own = await plain(first);
   const otherAddresses = [];
   for (const address of others)

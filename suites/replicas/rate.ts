@@ -119,7 +119,7 @@ const rateScenario = defineStepScenario<RateRun, RateRecording>({
 });
 
 const plainAt = (t: Session, key: LimitedAccount["key"], address: string): Promise<Response> =>
-  t.start({ key, address, intent: "either" }).done;
+  t.start({ key, address, intent: "any" }).done;
 
 function fill({ t, account: { key, limits }, addresses: [address = ""] }: RateRun): Promise<Burst> {
   return burst(t, { what: address, specs: [{ key, address }], most: limits.rpm * 2, parallel: 2 });

@@ -31,10 +31,10 @@ type SpendRecording = {
 };
 
 /** Uses a key up at one address, and then tries it at the others. */
-async function useUp(t: Session, key: Key, reason: Parameters<typeof expectedDenial>[1]): Promise<SpendRecording> {
+async function exhaust(t: Session, key: Key, reason: Parameters<typeof expectedDenial>[1]): Promise<SpendRecording> {
   const { status, readAs } = expectedDenial(t, reason);
   const [address = "", ...others] = addressesOf(t.target);
-  const request = (at: string): RequestSpec => ({ key, address: at, intent: "either", repeats: false });
+  const request = (at: string): RequestSpec => ({ key, address: at, intent: "any", repeats: false });
   const known = await pollUntilApplied(t, request(address), "created", isServed);
   const first: Response[] = [];
   while (first.length < MAX_REQUESTS && first.every(isServed)) first.push(await t.send(request(address)));
@@ -78,7 +78,7 @@ function spendCheck({ id, title, what, requirement, reason, needs, key }: SpendC
     },
     async run(t) {
       const made = await key(t);
-      return made === undefined ? { spent: null } : { spent: await useUp(t, made, reason) };
+      return made === undefined ? { spent: null } : { spent: await exhaust(t, made, reason) };
     },
     judge({ spent }, verdict) {
       if (spent === null) return verdict.inconclusive("no key could be created for this check");

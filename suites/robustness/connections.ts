@@ -18,7 +18,7 @@ const keepAlive = defineCheck({
       success: {},
       stream: { mode: "streaming" },
       denial: { model: "unknown", intent: "denied" },
-      refusal: { rawBody: '{"model":', intent: "odd" },
+      refusal: { rawBody: '{"model":', intent: "unusual" },
     };
     const pairs: { first: Response; second: Response }[] = [];
     for (let round = 0; round < 6; round++) {

@@ -87,9 +87,9 @@ async function sendRound(t: Session, { request }: Part): Promise<Round> {
   const tag = t.nonce();
   const [firstWord, controlWord, secondWord] = [t.nonce(), t.nonce(), t.nonce()];
   const send = async (variant: Variant) => {
-    const response = await t.send({ ...request(t, variant), intent: "either" });
+    const response = await t.send({ ...request(t, variant), intent: "any" });
     // A provider may fail once.
-    return (response.status ?? 0) >= 500 ? await t.send({ ...request(t, variant), intent: "either" }) : response;
+    return (response.status ?? 0) >= 500 ? await t.send({ ...request(t, variant), intent: "any" }) : response;
   };
   return {
     first: await send({ tag, word: firstWord, isLong: false }),
@@ -133,7 +133,7 @@ const wholeRequest = defineCheck({
       const { status = 0, summary } = response;
       if (status >= 400 && status < 500 && status !== 429)
         verdict.notApplicable(`the gateway refuses this request (${summary})`);
-      verdict.assumeGood(response, "the request");
+      verdict.requireControl(response, "the request");
     }
     const { second, control, words } = round;
     const [firstCount, controlCount, secondCount] = countsIn(round, part);

@@ -28,7 +28,7 @@ const dayBoundary = defineCheck({
       shifted += shift;
       await clock.shiftClock(shift);
     };
-    const request = { mode: "non-streaming", repeats: false, intent: "either" } as const;
+    const request = { mode: "non-streaming", repeats: false, intent: "any" } as const;
     const otherMidnights: { hour: number; response: Response }[] = [];
     try {
       // A day that begins now: the verdict must not depend on the time of the run.

@@ -100,7 +100,7 @@ export function effortFor(all: readonly Drive[]): Effort {
  */
 export async function drive(t: Session, key: Key, kind: Kind, lagS: number, effort: Effort = ALL): Promise<Drive> {
   const served: Response[] = [];
-  const own: RequestSpec = { key, endpoint: kind.endpoint, mode: kind.mode, intent: "either", repeats: false };
+  const own: RequestSpec = { key, endpoint: kind.endpoint, mode: kind.mode, intent: "any", repeats: false };
   const { small, ...sizes } = asksOf(kind, own);
   let { large } = sizes;
   const outcome = (denial: Response | null, waitedS: number, stoppedBecause: string | null = null): Drive =>
@@ -113,7 +113,7 @@ export async function drive(t: Session, key: Key, kind: Kind, lagS: number, effo
   const sendOne = async (request: RequestSpec) => {
     const response = await t.send(request);
     if (response.admitted && kind.inTurns === true && (await t.hasModel("upstreamError", kind.endpoint)))
-      await t.send({ ...own, model: "upstreamError", intent: "odd" });
+      await t.send({ ...own, model: "upstreamError", intent: "unusual" });
     return response;
   };
   const ends = [effort.small, SMALL + SOME_LARGE, effort.small + effort.large];
@@ -175,7 +175,7 @@ function isRefusedForItself({ status = 0 }: Response): boolean {
 
 /** Whether a key that is not used up is served with the same kind of traffic. */
 async function isOtherServed(t: Session, { endpoint, mode }: Kind): Promise<boolean> {
-  return (await t.send({ key: "valid", endpoint, mode, intent: "either", repeats: false })).admitted;
+  return (await t.send({ key: "valid", endpoint, mode, intent: "any", repeats: false })).admitted;
 }
 
 /** Polls until a denial comes, for a tally that lags. */
@@ -224,7 +224,7 @@ const LONG_ROUNDS = 8;
 
 /** An expensive stream that takes seconds. */
 export function longStream(key: Key): RequestSpec {
-  return { key, mode: "streaming", model: "stream", prompt: LONG_TEXT, intent: "either" };
+  return { key, mode: "streaming", model: "stream", prompt: LONG_TEXT, intent: "any" };
 }
 
 /** Uses a key up with long streams, several concurrently because each takes seconds. */
@@ -240,7 +240,7 @@ export async function driveLong(t: Session, key: Key, lagS: number): Promise<Dri
     if (denial !== undefined) return outcome(denial, 0);
     if (served.length === 0) return outcome(null, 0);
   }
-  const { denial, waitedS } = await pollUntilDenied(t, { key, ...kind, intent: "either", repeats: false }, lagS);
+  const { denial, waitedS } = await pollUntilDenied(t, { key, ...kind, intent: "any", repeats: false }, lagS);
   return outcome(denial, waitedS);
 }
 

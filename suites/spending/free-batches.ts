@@ -18,7 +18,7 @@ const SHORT_TIMEOUT_MS = 4_000;
 
 /** Requests that fail for different reasons; a failed request costs nothing. Ends with the first valid one that is denied. */
 export async function freeBatches(t: Session, key: Key, state: UsedUpState, renewable: boolean): Promise<FreeBatch[]> {
-  const large: RequestSpec = { key, prompt: LONG_TEXT, intent: "odd", repeats: false };
+  const large: RequestSpec = { key, prompt: LONG_TEXT, intent: "unusual", repeats: false };
   const kinds: { what: string; request: RequestSpec }[] = [
     { what: PROVIDER, request: { ...large, model: "upstreamError" } },
     { what: "an unknown model", request: { ...large, model: "unknown" } },
@@ -68,7 +68,7 @@ export async function freeBatches(t: Session, key: Key, state: UsedUpState, rene
  * A valid request. If it is denied, it is sent once more: the amount reserved for the failures may be refunded a moment later.
  */
 async function validAfter(t: Session, key: Key): Promise<Response> {
-  const request: RequestSpec = { key, intent: "either" };
+  const request: RequestSpec = { key, intent: "any" };
   const first = await t.send(request);
   if (!isSpendingDenial(first)) return first;
   await t.wait(REFUND_MS, "charges to be settled");
@@ -80,6 +80,6 @@ async function validOnly(t: Session, state: UsedUpState, count: number): Promise
   const key = await t.fixtures.freshKey(`key.${state}`);
   if (key === undefined) return null;
   let response: Response | null = null;
-  for (let sent = 0; sent < count; sent++) response = await t.send({ key, intent: "either" });
+  for (let sent = 0; sent < count; sent++) response = await t.send({ key, intent: "any" });
   return response;
 }

@@ -43,7 +43,7 @@ export async function burst(t: Session, state: UsedUpState, drives: readonly Dri
   const atOnce = sequential * TIMES_OVER + 4;
   const key = atOnce > mostAtOnce(t) ? undefined : await t.fixtures.freshKey(`key.${state}`);
   if (key === undefined) return null;
-  const request: RequestSpec = { key, endpoint: kind.endpoint, mode: kind.mode, intent: "either", repeats: false };
+  const request: RequestSpec = { key, endpoint: kind.endpoint, mode: kind.mode, intent: "any", repeats: false };
   const responses = await Promise.all(Array.from({ length: atOnce }, () => t.start(request).done));
   const served = responses.filter(({ admitted }) => admitted).length;
   const denial = responses.find(isSpendingDenial);

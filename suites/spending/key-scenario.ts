@@ -49,7 +49,7 @@ function stepsFor(state: UsedUpState): readonly Step<KeyRun, KeyRecording>[] {
       name: "before",
       cost: { requests: 1, ...inQuick(1) },
       when: (_, { key }) => key !== undefined,
-      run: ({ t, key }) => t.send({ ...(key !== undefined && { key }), intent: "either" }),
+      run: ({ t, key }) => t.send({ ...(key !== undefined && { key }), intent: "any" }),
     },
     {
       // A key that cannot be replaced must be tested before it is used up.
@@ -210,7 +210,7 @@ async function freeBatchesOnOwnKey(run: KeyRun) {
   // For a budget, `driveInTurns` has already waited for the other checks.
   if (run.state !== "childSmall") await run.t.afterOthers();
   const key = await freshKeyOf(run);
-  if (key === undefined || !(await run.t.send({ key, intent: "either" })).admitted) return [];
+  if (key === undefined || !(await run.t.send({ key, intent: "any" })).admitted) return [];
   return freeBatches(run.t, key, run.state, true);
 }
 
@@ -224,7 +224,7 @@ async function driveOwnKind(run: KeyRun): Promise<Drive[]> {
 
 async function ownKindOfCap(t: Session): Promise<Kind> {
   const endpoint = otherDialect(t) ?? t.dialect;
-  const streamed = await t.send({ endpoint, mode: "streaming", intent: "odd" });
+  const streamed = await t.send({ endpoint, mode: "streaming", intent: "unusual" });
   return { endpoint, mode: streamed.admitted ? "streaming" : "non-streaming" };
 }
 
@@ -260,7 +260,7 @@ async function driveInTurns(run: KeyRun, { drives }: KeyRecording): Promise<read
 /** One request of the kind that used up the first key. */
 async function sendOnFreshKey(run: KeyRun): Promise<Response | null> {
   const key = await freshKeyOf(run);
-  return key === undefined ? null : run.t.send({ key, ...run.own, intent: "either", repeats: false });
+  return key === undefined ? null : run.t.send({ key, ...run.own, intent: "any", repeats: false });
 }
 
 async function sendOnSibling({ t, own: { endpoint, mode } }: KeyRun): Promise<Response[]> {

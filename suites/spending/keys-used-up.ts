@@ -24,7 +24,7 @@ function assumeUnused({ before, state }: KeyRecording, verdict: Verdict): void {
       `the key ${state} is already used up: its first request got ${before.summary}`,
       freshKey(state),
     );
-  else verdict.assumeGood(before, `the first request with the key ${state}`);
+  else verdict.requireControl(before, `the first request with the key ${state}`);
 }
 
 const SCENARIOS = {

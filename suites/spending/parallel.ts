@@ -9,7 +9,7 @@ const QUICK_LEVELS = [1, 16, 64] as const;
 /** Most keys per level, so that an interval can be computed. */
 const REPEATS = 3;
 /** Larger levels use up one key. */
-const MOST_WITH_REPEATS = 64;
+const MAX_REPEATED_LEVEL = 64;
 const CONFIDENCE = 0.95;
 /** Requests in flight if the target file states no limit. */
 const DEFAULT_IN_FLIGHT = 64;
@@ -17,7 +17,7 @@ const DEFAULT_IN_FLIGHT = 64;
 const MAX_REQUESTS = 300;
 /** How long an unusable rest may be reserved after the last request has ended, ms. */
 const RELEASED_MS = 30_000;
-const LOOK_MS = 5_000;
+const POLL_MS = 5_000;
 /** Failed requests after which a key is not tried any more. */
 const MAX_FAILED = 5;
 /** A larger part of the limit that stays unusable is a fault; a request's own cost always may. */
@@ -48,7 +48,7 @@ const levelsFor = (t: Session): readonly number[] =>
 
 /** Keys that a level uses up at once: together they stay within the in-flight limit of the account. */
 function keysFor(t: Session, level: number): number {
-  if (t.run.isQuick || level > MOST_WITH_REPEATS) return 1;
+  if (t.run.isQuick || level > MAX_REPEATED_LEVEL) return 1;
   return Math.min(REPEATS, Math.max(1, Math.floor(inFlightOf(t) / level)));
 }
 
@@ -56,11 +56,11 @@ interface Burst {
   readonly state: UsedUpState;
   readonly parallel: number;
   /** Requests that the limit pays for; `undefined`: not known yet. */
-  readonly pays: number | undefined;
+  readonly affordable: number | undefined;
 }
 
 /** Smallest part of the limit whose denial is a fault, requests. */
-const restOf = (pays: number): number => Math.max(1, Math.ceil(pays * MAX_REST));
+const restOf = (affordable: number): number => Math.max(1, Math.ceil(affordable * MAX_REST));
 
 /** Long enough that parallel requests are in flight together, ms, and short enough to be sent one after the other. */
 const REPLY_MS = 150;
@@ -75,10 +75,10 @@ async function lastingRequest(t: Session): Promise<RequestSpec> {
   return t.upstream.marked(marker, t.dialect, { maxTokens: OUTPUT });
 }
 
-async function useUp(t: Session, { state, parallel, pays }: Burst): Promise<Used | null> {
+async function exhaust(t: Session, { state, parallel, affordable }: Burst): Promise<Used | null> {
   const key = await t.fixtures.freshKey(`key.${state}`);
   if (key === undefined) return null;
-  const request: RequestSpec = { ...(await lastingRequest(t)), key, intent: "either", repeats: false };
+  const request: RequestSpec = { ...(await lastingRequest(t)), key, intent: "any", repeats: false };
   let [inParallel, failed, sent] = [0, 0, 0];
   for (let isOpen = true; isOpen && sent < MAX_REQUESTS; ) {
     const responses = await Promise.all(Array.from({ length: parallel }, () => t.start(request).done));
@@ -87,20 +87,20 @@ async function useUp(t: Session, { state, parallel, pays }: Burst): Promise<Used
     const denied = responses.filter(isSpendingDenial).length;
     failed += responses.filter((response) => !response.admitted && !isSpendingDenial(response)).length;
     // Once the limit is exceeded, stop sending: the tally may lag.
-    isOpen = denied === 0 && failed < parallel && inParallel < (pays ?? MAX_REQUESTS);
+    isOpen = denied === 0 && failed < parallel && inParallel < (affordable ?? MAX_REQUESTS);
   }
-  const enough = pays === undefined ? MAX_REQUESTS : pays;
+  const enough = affordable === undefined ? MAX_REQUESTS : affordable;
   let served = inParallel;
   for (let waitedMs = 0; served < enough && failed < MAX_FAILED; ) {
     const response = await t.start(request).done;
     if (response.admitted) served++;
     else if (!isSpendingDenial(response)) failed++;
     // A reservation of the burst may be released late: a single denial is not the end.
-    else if (pays === undefined || served >= pays - restOf(pays) || waitedMs >= RELEASED_MS)
+    else if (affordable === undefined || served >= affordable - restOf(affordable) || waitedMs >= RELEASED_MS)
       return { parallel, inParallel, served, denial: response, failed };
     else {
-      await t.wait(LOOK_MS, "reserved charges to be released");
-      waitedMs += LOOK_MS;
+      await t.wait(POLL_MS, "reserved charges to be released");
+      waitedMs += POLL_MS;
     }
   }
   const last = await untilDenied(t, request, LAG_S[state]);
@@ -146,7 +146,7 @@ function capCheck(state: UsedUpState, id: `spending.${string}`): Check {
     id,
     title: `Parallel requests neither bypass a ${limit} nor leave part of it unusable`,
     covers: ["SPEND-6", "SPEND-13", "SPEND-14"],
-    explains: `Uses up fresh keys with a small ${limit}, with 1, 4, 16, 64 and 256 requests in parallel that take a moment (as far as the limits of the account allow; up to three keys each, one above ${MOST_WITH_REPEATS} and in a quick run) until the first denial, and then one after the other. The report shows for each level how many more requests were served than when they are sent one at a time, and how much of the limit stayed unusable, with 95 % intervals. The key must be denied within ${LAG_S[state]} s after its limit is passed, no matter how many requests were in flight${state === "cappable" ? ": the tally may lag by about a minute, so the overshoot itself is only recorded" : ", and parallel requests should not get twice the budget"}. The part of the limit that is still denied ${RELEASED_MS / 1_000} s after the last request should be smaller than ${MAX_REST * 100} % of the limit.`,
+    explains: `Uses up fresh keys with a small ${limit}, with 1, 4, 16, 64 and 256 requests in parallel that take a moment (as far as the limits of the account allow; up to three keys each, one above ${MAX_REPEATED_LEVEL} and in a quick run) until the first denial, and then one after the other. The report shows for each level how many more requests were served than when they are sent one at a time, and how much of the limit stayed unusable, with 95 % intervals. The key must be denied within ${LAG_S[state]} s after its limit is passed, no matter how many requests were in flight${state === "cappable" ? ": the tally may lag by about a minute, so the overshoot itself is only recorded" : ", and parallel requests should not get twice the budget"}. The part of the limit that is still denied ${RELEASED_MS / 1_000} s after the last request should be smaller than ${MAX_REST * 100} % of the limit.`,
     needs: [`key.${state}`],
     reaches: "spending",
     schedule: { order: "exclusive" },
@@ -157,15 +157,15 @@ function capCheck(state: UsedUpState, id: `spending.${string}`): Check {
     },
     async run(t) {
       const levels: Used[][] = [];
-      let pays: number | undefined;
+      let affordable: number | undefined;
       for (const parallel of levelsFor(t)) {
         // Keys of one level at once: each waits for its own reservations.
         const used = await Promise.all(
-          Array.from({ length: keysFor(t, parallel) }, () => useUp(t, { state, parallel, pays })),
+          Array.from({ length: keysFor(t, parallel) }, () => exhaust(t, { state, parallel, affordable })),
         );
         levels.push(used.filter((one) => one !== null));
-        pays ??= paysFor(levels[0] ?? []);
-        if (pays === undefined) break;
+        affordable ??= paysFor(levels[0] ?? []);
+        if (affordable === undefined) break;
       }
       return { state, levels };
     },
@@ -173,16 +173,16 @@ function capCheck(state: UsedUpState, id: `spending.${string}`): Check {
       const sequential = levels[0] ?? [];
       if (sequential.length === 0)
         return verdict.notApplicable("fresh keys are only available from a provisioning hook or the embedded gateway");
-      const pays = paysFor(sequential);
-      if (pays === undefined)
+      const affordable = paysFor(sequential);
+      if (affordable === undefined)
         return verdict.inconclusive(
           `${MAX_REQUESTS} requests did not use up the ${limit}: the limit is too large for this check, or the gateway's tally lags`,
         );
-      verdict.assume(pays > 1, `the ${limit} covers more than one request`);
+      verdict.assume(affordable > 1, `the ${limit} covers more than one request`);
       if (!levels.some(([first]) => first !== undefined && first.parallel > 1))
         return verdict.notApplicable("the account allows too few parallel requests (limits.inFlight)");
       // The tally of a cap may lag, so a key may have been served beyond it: the least that one was is the limit.
-      const limitOf = state === "cappable" ? Math.min(...sequential.map(({ served }) => served)) : pays;
+      const limitOf = state === "cappable" ? Math.min(...sequential.map(({ served }) => served)) : affordable;
       for (const used of levels) {
         const [first] = used;
         if (first === undefined) continue;
@@ -196,16 +196,16 @@ function capCheck(state: UsedUpState, id: `spending.${string}`): Check {
         verdict.should("SPEND-6", open, 0, {
           because: `keys (of ${used.length}) that were not denied within ${LAG_S[state]} s after ${parallel} parallel requests`,
         });
-        const beyond = used.map(({ served }) => Math.max(0, served - pays));
+        const beyond = used.map(({ served }) => Math.max(0, served - affordable));
         const rest = used.map(({ served }) => Math.max(0, limitOf - served));
         if (state === "childSmall")
           verdict.should(
             "SPEND-6",
             Math.max(...used.map(({ inParallel }) => inParallel)),
-            atMost(Math.max(pays * 2, pays + 8)),
+            atMost(Math.max(affordable * 2, affordable + 8)),
             {
               ...seen,
-              because: `requests served with ${parallel} in parallel; the budget covers ${pays}`,
+              because: `requests served with ${parallel} in parallel; the budget covers ${affordable}`,
             },
           );
         // What is served one at a time is itself the measure.
@@ -216,7 +216,7 @@ function capCheck(state: UsedUpState, id: `spending.${string}`): Check {
           });
         verdict.note(
           "SPEND-14",
-          `${parallel} in parallel: ${withInterval(beyond)} beyond the ${limit} of ${pays}, ${withInterval(rest)} unusable`,
+          `${parallel} in parallel: ${withInterval(beyond)} beyond the ${limit} of ${affordable}, ${withInterval(rest)} unusable`,
           seen,
         );
       }

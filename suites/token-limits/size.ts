@@ -97,5 +97,5 @@ export async function requestOf(t: Session, key: Key, endpoint: Dialect, size: S
   const prompt = `Please repeat: ${t.nonce()} ${words.join(" ")}`.trim();
   // A model that repeats the prompt certainly uses its maximum output.
   const model = (await t.hasModel("echo", endpoint)) ? "echo" : "plain";
-  return { key, endpoint, model, prompt, maxTokens: size.maxTokens, intent: "either" };
+  return { key, endpoint, model, prompt, maxTokens: size.maxTokens, intent: "any" };
 }

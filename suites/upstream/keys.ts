@@ -13,7 +13,7 @@ const callerKey = defineCheck({
   cost: { requests: 2 },
   async run(t) {
     const plain = await sendMarked(t, { mode: "non-streaming" });
-    const stream = await sendMarked(t, { mode: "streaming", intent: "either" });
+    const stream = await sendMarked(t, { mode: "streaming", intent: "any" });
     const markers = [plain.marker, stream.marker];
     const credentials = await Promise.all(markers.map((marker) => t.upstream.credentials(marker)));
     const ours = credentials.reduce((sum, one) => sum + one.ours, 0);

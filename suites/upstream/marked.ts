@@ -81,7 +81,7 @@ export function assumePassed(verdict: Verdict, { response, upstream }: Passed): 
   const { status = 0 } = response;
   if (endpoint === "messages" && mode === "streaming" && status >= 400 && status < 500)
     verdict.notApplicable(`this gateway does not stream on /messages (${response.summary})`);
-  verdict.assumeGood(response, "a request for a model of these providers");
+  verdict.requireControl(response, "a request for a model of these providers");
   if (upstream.requests.length > 0) return;
   const model = `  model: { ${endpoint}: <a model that they serve> }`;
   verdict.missingFixture("the request did not reach the providers of `upstream`", ["upstream:", model]);

@@ -32,13 +32,13 @@ const reply = defineCheck({
   async run(t) {
     const plain = await sendPlain(t);
     const fields: JsonObject = t.case === "tool" ? { tools: toolsOf(t.dialect, ONE_TOOL) as JsonObject[] } : {};
-    const request = { mode: t.mode, fields, intent: "either" } as const;
+    const request = { mode: t.mode, fields, intent: "any" } as const;
     return { plain, passed: await sendMarked(t, request, { "*": REPLIES[t.case] as ProviderScript[string] }) };
   },
   judge({ plain, passed }, verdict, axes) {
     assumePassed(verdict, plain);
     const { response } = passed;
-    verdict.assumeGood(response, "a request for this reply");
+    verdict.requireControl(response, "a request for this reply");
     if (axes.case === "tool") return judgeTool(response, verdict);
     const text = response.replyText ?? "";
     verdict.must("UPSTREAM-REPLY", text === TEXT, isTrue("the provider's text", difference(text)), { in: response });
@@ -92,13 +92,13 @@ const usage = defineCheck({
     const plain = await sendPlain(t);
     const requestsUsage = t.dialect === "chat" && t.mode === "streaming";
     const fields: JsonObject = requestsUsage ? { stream_options: { include_usage: true } } : {};
-    const request = { mode: t.mode, fields, intent: "either" } as const;
+    const request = { mode: t.mode, fields, intent: "any" } as const;
     return { plain, passed: await sendMarked(t, request, { "*": { usage: COUNTED } }) };
   },
   judge({ plain, passed }, verdict, axes) {
     assumePassed(verdict, plain);
     const { response } = passed;
-    verdict.assumeGood(response, "a request for this reply");
+    verdict.requireControl(response, "a request for this reply");
     const usage = tokenCountsOf(response);
     for (const [name, count] of Object.entries(EXPECTED[axes.dialect ?? "chat"]))
       verdict.should("UPSTREAM-USAGE", usage[name], count, { in: response, at: `/usage/${name.replaceAll(".", "/")}` });

@@ -21,7 +21,13 @@ async function responseOf(status: number, body: string, headers: Record<string, 
     headers: [["Content-Type", "application/json"]],
     body: "{}",
   });
-  const requested = { endpoint: "chat", mode: "non-streaming", intent: "good", account: "main", inFlight: 1 } as const;
+  const requested = {
+    endpoint: "chat",
+    mode: "non-streaming",
+    intent: "ordinary",
+    account: "main",
+    inFlight: 1,
+  } as const;
   return new Response(exchange, requested, RULES);
 }
 
@@ -41,7 +47,7 @@ describe("the control request of a negative probe", () => {
     expect([response.admitted, isAmbient(response)]).toEqual([false, ambient]);
     const thrown = (() => {
       try {
-        new Verdict().assumeGood(response);
+        new Verdict().requireControl(response);
       } catch (error) {
         return error as Undecided;
       }
@@ -57,7 +63,7 @@ describe("the control request of a negative probe", () => {
   test("one that was served has no effect", async () => {
     const response = await responseOf(200, GOOD);
     const verdict = new Verdict();
-    verdict.assumeGood(response);
+    verdict.requireControl(response);
     verdict.assume(true, "all is well");
     expect([verdict.findings, isAmbient(response)]).toEqual([[], false]);
   });

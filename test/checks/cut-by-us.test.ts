@@ -14,7 +14,13 @@ async function replyOf(bytes: number, maxBodyBytes: number): Promise<Response> {
   await using recorder = new Recorder({ secrets: [] });
   const request = { method: "POST", url: `${server.baseUrl}/chat/completions`, headers: [], body: "{}" };
   const exchange = await recorder.send(request, { bounds: { maxBodyBytes } });
-  const requested = { endpoint: "chat", mode: "non-streaming", intent: "good", account: "main", inFlight: 1 } as const;
+  const requested = {
+    endpoint: "chat",
+    mode: "non-streaming",
+    intent: "ordinary",
+    account: "main",
+    inFlight: 1,
+  } as const;
   return new Response(exchange, requested, {
     reasonHeader: "X-Service-Error-Code",
     actionHeader: "X-Service-Action",

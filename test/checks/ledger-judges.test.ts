@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Response } from "../../src/checks/index.ts";
 import type { LedgerPrice, LedgerReading, LedgerRow } from "../../src/target/index.ts";
-import { casesFor, type Fate, NO_TOKENS, type Tokens } from "../../suites/ledger/cases.ts";
+import { casesFor, NO_TOKENS, type RequestOutcome, type Tokens } from "../../suites/ledger/cases.ts";
 import { withoutEarlier } from "../../suites/ledger/earlier-rows.ts";
 import { matchRows } from "../../suites/ledger/matching.ts";
 import { priceOf } from "../../suites/ledger/price-of.ts";
@@ -35,12 +35,12 @@ const response = (status: number, body?: object): Response =>
 let made = 0;
 
 /** A request with 30 output tokens and its own number of input tokens. */
-function sent(fate: Fate, change: Partial<Sent> & { readonly status?: number } = {}): Sent {
-  const { status = fate === "failed" ? 502 : 200, ...rest } = change;
+function sent(outcome: RequestOutcome, change: Partial<Sent> & { readonly status?: number } = {}): Sent {
+  const { status = outcome === "failed" ? 502 : 200, ...rest } = change;
   made++;
   return {
     what: `request ${made}`,
-    fate,
+    outcome,
     model: MODEL,
     isForPrice: false,
     id: `req_${made}`,
@@ -272,7 +272,7 @@ describe("the requests", () => {
       hasIds: true,
     });
     const order = ["served", "retried", "failed", "uncertain"];
-    const fates = cases.map(({ fate }) => fate);
+    const fates = cases.map(({ outcome }) => outcome);
     expect(fates).toEqual([...fates].sort((a, b) => order.indexOf(a) - order.indexOf(b)));
     expect(new Set(fates).size).toBe(4);
     expect(cases.at(0)?.model).toBeUndefined();

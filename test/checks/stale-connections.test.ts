@@ -27,7 +27,7 @@ test("a request that met a closed connection is sent again on a new one", async 
   const { signal } = new AbortController();
   await using traffic = new Traffic({ target: targetOf(server.baseUrl), budget: ampleBudget(), seed: 1, signal });
   await traffic.start({}, CHAT).done;
-  const held = traffic.start({ intent: "either" }, CHAT);
+  const held = traffic.start({ intent: "any" }, CHAT);
   expect([await held.headed, await held.started, (await held.done).status]).toEqual([200, true, 200]);
   expect(traffic.responses.map(({ exchange }) => [isStale(exchange), exchange.connection.earlier])).toEqual([
     [false, 0],

@@ -63,7 +63,7 @@ function response({ atMs, status = 200, reason, usage, remaining, retryAfter, st
     afterwards: undefined,
     redactions: [],
   };
-  const requested = { endpoint: "chat", intent: "either", account: "tokenLimits", inFlight: 1 } as const;
+  const requested = { endpoint: "chat", intent: "any", account: "tokenLimits", inFlight: 1 } as const;
   return new Response(exchange, { ...requested, mode: stream ? "streaming" : "non-streaming" }, RULES);
 }
 

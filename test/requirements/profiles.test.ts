@@ -2,12 +2,12 @@ import { describe, expect, test } from "vitest";
 import { coverageOf } from "../../src/checks/index.ts";
 import {
   EXCLUSIONS,
-  IN_NO_PROFILE,
   OPTIONAL_PARTS,
   PROFILES,
   profileHash,
   REQUIREMENTS,
   requirementOf,
+  UNPROFILED,
 } from "../../src/requirements/index.ts";
 import { CHECKS } from "../../suites/index.ts";
 
@@ -61,10 +61,10 @@ describe("the profiles", () => {
     const excluded = new Set(EXCLUSIONS.map(({ requirement }) => requirement));
     const missing = REQUIREMENTS.filter(
       ({ id, binds, level }) =>
-        binds === "gateway" && level !== "OPEN" && !excluded.has(id) && !inProfiles.has(id) && !(id in IN_NO_PROFILE),
+        binds === "gateway" && level !== "OPEN" && !excluded.has(id) && !inProfiles.has(id) && !(id in UNPROFILED),
     );
     expect(missing.map(({ id }) => id)).toEqual([]);
-    expect(Object.keys(IN_NO_PROFILE).filter((id) => inProfiles.has(id as never))).toEqual([]);
+    expect(Object.keys(UNPROFILED).filter((id) => inProfiles.has(id as never))).toEqual([]);
   });
 
   test.each(PROFILES)("$name has each requirement once, lowers none, and its suites judge all of them", (profile) => {

@@ -56,7 +56,7 @@ export function seen({
   endpoint = "chat",
   mode = "non-streaming",
   sent = "{}",
-  intent = "either",
+  intent = "any",
   nonce,
   isCut = false,
   hasResponse = true,

@@ -102,3 +102,8 @@ test("--ceiling measures what docs/upstream.md shows", async () => {
   expect([code, stdout.trim()]).toEqual([0, expect.stringMatching(new RegExp(`^${pattern}$`))]);
   expect([...stdout.matchAll(/ (\d+)(?:\/s| events| per)/g)].every(([, count]) => Number(count) > 100)).toBe(true);
 });
+
+test.each(["--port", "--control-port"])("%s outside the range of ports is a usage error", async (option) => {
+  const { code, stderr } = await gauntlet(["upstream", option, "99999"]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(`${option} takes a whole number from 0 to 65535`)]);
+});

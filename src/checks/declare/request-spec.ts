@@ -52,8 +52,8 @@ export interface RequestSpec {
   readonly freshConnection?: boolean;
   /** One of the target's addresses. Default: the next of them. */
   readonly address?: string;
-  /** What the probe expects; cross-cutting checks rely on it. Default `good`. */
-  readonly intent?: "good" | "either" | "odd" | "denied";
+  /** What the probe expects; cross-cutting checks rely on it. Default `ordinary`. */
+  readonly intent?: "ordinary" | "any" | "unusual" | "denied";
   /** `false`: a 429 is the expected response, so nothing is waited out or repeated. */
   readonly repeats?: boolean;
   /** Whether the provider fails on purpose; default: depends on the model's role. */

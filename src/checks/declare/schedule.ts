@@ -18,6 +18,9 @@ export interface Schedule {
   readonly account?: "any";
 }
 
+/** A full run of the checks, without load. */
+export const FULL_RUN: RunKind = { isQuick: false, includesLoad: false };
+
 /** Properties of a run that change what its checks send. */
 export interface RunKind {
   /** Scenarios skip the steps that wait, for windows and for replies that take long. */

@@ -102,7 +102,7 @@ export class GatewayWatch implements Disposable {
 
   /** One round of plain requests that show whether the gateway responds. @returns whether they could be sent. */
   #probe(round: number): boolean {
-    const common = { intent: "either", probe: true, freshConnection: true, maxTokens: 8 } as const;
+    const common = { intent: "any", probe: true, freshConnection: true, maxTokens: 8 } as const;
     const target = this.#options.target();
     const [dialect = "chat"] = target.dialects;
     const id = target.models[dialect].plain;

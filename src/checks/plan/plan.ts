@@ -1,9 +1,10 @@
 import { STATES, type State, type Target } from "../../target/index.ts";
 import { dialectOf, type Instance, needsOf, suiteOf, waitSOf } from "../declare/check.ts";
-import type { RunKind } from "../declare/schedule.ts";
+import { FULL_RUN, type RunKind } from "../declare/schedule.ts";
 import { verificationRequests } from "../fixtures/role-verification.ts";
 import { staticFixture } from "../fixtures/static-fixture.ts";
 import { planBudget, requestsOf } from "./plan-budget.ts";
+import { TimeLeft } from "./time-left.ts";
 
 /** What a suite will send, as far as that is known in advance. */
 export interface SuitePlan {
@@ -46,10 +47,6 @@ export interface PlanOptions {
   readonly run?: RunKind;
 }
 
-/** Share of a rate that conformance traffic uses. */
-const SHARE = 0.85;
-/** The rate of the default tier, assumed if the target states none. */
-const DEFAULT_RPM = 300;
 /**
  * Mean tokens of a conformance request, over all checks against the reference gateway: prompts are short, few replies are long.
  */
@@ -76,6 +73,7 @@ export function planOf(instances: readonly Instance[], given: Target, options: P
   const preflight = preflightOf(given);
   const left = Math.max(0, target.budget.requests - preflight);
   const budget = planBudget(runnable, { target, left, rounds, run });
+  const sending = runnable.filter(({ id }) => !budget.omitted.has(id));
   const plans = suites.map((suite): SuitePlan => {
     const own = instances.filter(({ check }) => suiteOf(check.id) === suite);
     const states = own.map((instance) => stateOf(instance, target, hooked));
@@ -90,10 +88,6 @@ export function planOf(instances: readonly Instance[], given: Target, options: P
       skipped: states.filter((state) => state === "skipped").length,
     };
   });
-  // Not the sum over the suites: a scenario shared by checks of two suites is sent once.
-  const sent = [...budget.planned.values()].reduce((sum, requests) => sum + requests, 0);
-  const rates = Object.values(target.tiers).map(({ limits }) => limits.rpm);
-  const paceS = (sent / (Math.max(target.limits?.rpm ?? DEFAULT_RPM, ...rates) * SHARE)) * 60;
   const missing = instances
     .flatMap((instance) => missingOf(instance, target, hooked))
     .filter(({ skipped }) => skipped === undefined);
@@ -107,12 +101,9 @@ export function planOf(instances: readonly Instance[], given: Target, options: P
     omitted: [...budget.omitted.keys()],
     budgetNeeded: budget.needed + preflight,
     unblock: [...lines.values()],
-    durationS: Math.ceil(Math.max(paceS, ...plans.map(({ waitS }) => waitS))) * rounds,
+    durationS: Math.ceil(new TimeLeft(sending, target, 0, run).leftS(0)) * rounds,
   };
 }
-
-/** A full run of the checks, without load. */
-export const FULL_RUN: RunKind = { isQuick: false, includesLoad: false };
 
 /** Assumes that the gateway lists the models that a run looks for, because a plan cannot know. */
 function withListedModels(target: Target): Target {

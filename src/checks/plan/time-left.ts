@@ -1,12 +1,11 @@
 import type { Target } from "../../target/index.ts";
 import { type Instance, scheduleOf, waitSOf } from "../declare/check.ts";
-import type { RunKind } from "../declare/schedule.ts";
-import { FULL_RUN } from "./plan.ts";
+import { FULL_RUN, type RunKind } from "../declare/schedule.ts";
 import { requestsOf } from "./plan-budget.ts";
 
 /** Estimated duration of one request of a check, seconds, until the pace of the run is known. */
 const REQUEST_S = 0.03;
-/** Share of a rate that conformance traffic uses, and the rate that is assumed if the target states none. */
+/** Share of a rate that conformance traffic uses, and the rate of the default tier, assumed if the target states none. */
 const SHARE = 0.85;
 const DEFAULT_RPM = 300;
 /** Seconds after which the measured pace is used. */
@@ -20,6 +19,8 @@ export class TimeLeft {
   readonly #run: RunKind;
   readonly #left: Map<string, Instance>;
   readonly #startedS = new Map<string, number>();
+  /** Seconds from one parallel request to the next. */
+  readonly #paceS: number;
   readonly #beganS: number;
   readonly #plannedS: number;
 
@@ -27,6 +28,8 @@ export class TimeLeft {
   constructor(instances: readonly Instance[], target: Target, nowS: number, run: RunKind = FULL_RUN) {
     this.#target = target;
     this.#run = run;
+    const rates = Object.values(target.tiers).map(({ limits }) => limits.rpm);
+    this.#paceS = 60 / (Math.max(target.limits?.rpm ?? DEFAULT_RPM, ...rates) * SHARE);
     // One per scenario: the others judge its traffic.
     this.#left = new Map(instances.map((instance) => [trafficOf(instance), instance]));
     this.#beganS = nowS;
@@ -61,9 +64,7 @@ export class TimeLeft {
       if (order === "parallel") parallel.push(instance);
       else if (order !== "background") exclusive.push(instance);
     }
-    const rates = Object.values(target.tiers).map(({ limits }) => limits.rpm);
-    const rpm = Math.max(target.limits?.rpm ?? DEFAULT_RPM, ...rates);
-    const paceS = (requestsOf(parallel, target, this.#run) / (rpm * SHARE)) * 60;
+    const paceS = requestsOf(parallel, target, this.#run) * this.#paceS;
     const longestS = Math.max(0, ...parallel.map((one) => this.#durationS(one, nowS)));
     return Math.max(paceS, longestS) + exclusive.reduce((sum, one) => sum + this.#durationS(one, nowS), 0);
   }
@@ -71,7 +72,8 @@ export class TimeLeft {
   #durationS(instance: Instance, nowS: number): number {
     const waitS = waitSOf(instance.check, this.#run);
     const elapsedS = nowS - (this.#startedS.get(trafficOf(instance)) ?? nowS);
-    return Math.max(0, waitS + requestsOf([instance], this.#target, this.#run) * REQUEST_S - elapsedS);
+    const requestS = Math.min(REQUEST_S, this.#paceS);
+    return Math.max(0, waitS + requestsOf([instance], this.#target, this.#run) * requestS - elapsedS);
   }
 }
 

@@ -39,10 +39,10 @@ export interface RequestInfo {
   readonly endpoint: Endpoint;
   readonly mode: Mode;
   /**
-   * `good`: must be served; cross-cutting checks rely on it. `either`: may be served or denied. `odd` and `denied`:
+   * `ordinary`: must be served; cross-cutting checks rely on it. `any`: may be served or denied. `unusual` and `denied`:
    * something about it is wrong on purpose.
    */
-  readonly intent: "good" | "either" | "odd" | "denied";
+  readonly intent: "ordinary" | "any" | "unusual" | "denied";
   /** Account whose limits it counts against. */
   readonly account: string;
   /** Rate limit of that account, requests per minute, if the target states it. */

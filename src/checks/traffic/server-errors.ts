@@ -57,7 +57,7 @@ export class ServerErrors {
     return responses.filter(
       ({ status = 0, requested, exchange }) =>
         status >= 500 &&
-        (requested.intent === "good" || requested.intent === "either") &&
+        (requested.intent === "ordinary" || requested.intent === "any") &&
         requested.upstreamFails !== true &&
         !this.#persistent.has(variantOf(exchange)),
     );
@@ -85,7 +85,7 @@ export class ServerErrors {
       ...(endpoint === undefined || endpoint === "models" ? {} : { endpoint }),
       ...(model === undefined ? {} : { model }),
       mode: "non-streaming",
-      intent: "either",
+      intent: "any",
       repeats: false,
     };
     const plain = await this.#send(control, defaults);

@@ -158,7 +158,7 @@ export class Traffic implements AsyncDisposable {
     };
     await this.watch.recovery.retryLost().catch(goOn);
     for (const dialect of this.target.dialects) {
-      const request = { endpoint: dialect, intent: "either", maxTokens: 8 } as const;
+      const request = { endpoint: dialect, intent: "any", maxTokens: 8 } as const;
       await this.send(request, { endpoint: dialect, mode: "non-streaming" }).catch(goOn);
     }
   }

@@ -69,7 +69,7 @@ export async function doctor(file: string, { onSymptom, onProgress }: DoctorCont
   const first = { endpoint, mode: "non-streaming" } as const;
   // If no model is known, an unknown one still shows whether the key is accepted.
   const attempt: RequestSpec = {
-    intent: "either",
+    intent: "any",
     maxTokens: 8,
     repeats: false,
     ...(traffic.target.models[endpoint].plain === undefined && { model: { id: "" } }),

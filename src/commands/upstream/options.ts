@@ -13,7 +13,12 @@ export const upstreamCommand = defineCommand({
     yargs.options({
       port: { type: "number", ...within(PORTS), default: 0, describe: "TCP port of the providers; 0 takes a free one" },
       host: { type: "string", default: "127.0.0.1", describe: "address to listen on" },
-      "control-port": { type: "number", default: 0, describe: "TCP port of the control interface, always on loopback" },
+      "control-port": {
+        type: "number",
+        ...within(PORTS),
+        default: 0,
+        describe: "TCP port of the control interface, always on loopback; 0 takes a free one",
+      },
       "control-token": {
         type: "string",
         describe: "env:NAME, the bearer token of the control interface; default: a random one, which is printed",

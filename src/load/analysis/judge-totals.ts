@@ -6,6 +6,7 @@ import type { LoadStop } from "../send/load-guard.ts";
 import { isStatedFailure } from "../send/outcome.ts";
 import type { Workload } from "../workload/workload.ts";
 import { judgeReplies } from "./judge-replies.ts";
+import { boundByThreshold } from "./thresholds.ts";
 
 /** The finding for a run that was stopped before its end. */
 export function judgeStop(stop: LoadStop | undefined): Finding[] {
@@ -63,10 +64,10 @@ export function reachedGateway({ what }: { readonly what: string }): boolean {
 
 /**
  * Judges the totals of a workload, whichever engine sent it: something is admitted, only limits deny, denials and failures
- * stay within what the workload allows, and nothing is dropped. If no request reached a gateway, nothing is decided. If
+ * stay within what the workload allows (unless its thresholds bound them), and nothing is dropped. If no request reached a gateway, nothing is decided. If
  * requests reached a gateway and all of them failed, the gateway fails.
  */
-export function judgeTotals({ allow }: Pick<Workload, "allow">, totals: LoadTotals): Finding[] {
+export function judgeTotals({ allow, written }: Pick<Workload, "allow" | "written">, totals: LoadTotals): Finding[] {
   const { sent, admitted, denied, failed, invalid, dropped, denials, failures, lastFailure } = totals;
   const [name, title] = ["load.admitted", "Requests are admitted"] as const;
   if (sent === 0 || (admitted + denied + invalid === 0 && !failures.some(reachedGateway))) {
@@ -78,6 +79,9 @@ export function judgeTotals({ allow }: Pick<Workload, "allow">, totals: LoadTota
   const others = denials.filter(({ reason }) => !isLimitReason(reason));
   const stated = failures.reduce((sum, { what, count }) => (isStatedFailure(what) ? sum + count : sum), 0);
   const refused = others.reduce((sum, { count }) => sum + count, 0);
+  // A threshold on the same share decides alone: one fact is one failure.
+  const unlessBound = (bound: "deniedShare" | "failedShare", compared: Parameters<typeof finding>[0]) =>
+    boundByThreshold(written, bound) === undefined ? [finding(compared)] : [];
   return [
     admitted + invalid === 0 && denied > 0 && refused === 0
       ? finding({
@@ -97,7 +101,7 @@ export function judgeTotals({ allow }: Pick<Workload, "allow">, totals: LoadTota
           basis: "content",
         }),
     ...judgeReplies("load", totals, allow),
-    finding({
+    ...unlessBound("deniedShare", {
       name: "load.denied",
       title: "The share of denials stays within what the workload allows",
       requirements: [],
@@ -117,7 +121,7 @@ export function judgeTotals({ allow }: Pick<Workload, "allow">, totals: LoadTota
       basis: "content",
       magnitude: refused / sent,
     }),
-    finding({
+    ...unlessBound("failedShare", {
       name: "load.failed",
       title: "Requests get a complete response",
       requirements: [],

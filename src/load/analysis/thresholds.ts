@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { describeFacts } from "../../../reports/text/index.ts";
-import { formatNumber, isObject, UsageError, wilson } from "../../core/index.ts";
+import { formatNumber, isObject, member, UsageError, wilson } from "../../core/index.ts";
 import { conclusionOf } from "../../judging/index.ts";
 import { crossedThreshold, judgeThreshold, parseThreshold, subjectOf, type Threshold } from "../../policy/index.ts";
 import { type Finding, type JudgedPhase, type JudgedRun, type LoadRun, UNMEASURED } from "../../record/index.ts";
@@ -69,6 +69,29 @@ export function readThresholds(written: unknown): WorkloadThreshold[] {
     const read = parseThreshold(threshold);
     return typeof read === "string" ? [] : [{ threshold: read, abortOnFail, delayAbortEvalS }];
   });
+}
+
+/** Shares that both `allow` and a threshold can bound, with the metric of the threshold. */
+const METRIC_OF = { deniedShare: "denied_share", failedShare: "failed_share" } as const;
+type BoundShare = keyof typeof METRIC_OF;
+
+/**
+ * The upper bound that a threshold sets on the share of all requests, where the workload does not set one in `allow`: the
+ * threshold then decides, instead of the default of `allow`.
+ *
+ * @param written the workload as in its file.
+ */
+export function boundByThreshold(written: unknown, share: BoundShare): number | undefined {
+  if (!isObject(written) || member(written["allow"], share) !== undefined) return undefined;
+  const bounds = readThresholds(written["thresholds"]).flatMap(({ threshold: { metric, labels, operator, bound } }) =>
+    metric === METRIC_OF[share] &&
+    Object.keys(labels).length === 0 &&
+    (operator === "<" || operator === "<=") &&
+    bound.kind === "number"
+      ? [bound.value]
+      : [],
+  );
+  return bounds[0];
 }
 
 /** Judges a run by the thresholds of its workload, if that has any. What one of several shards sent is not judged. */

@@ -10,7 +10,7 @@ export interface Sample {
   readonly requested: {
     readonly endpoint: Dialect;
     readonly mode: Mode;
-    readonly intent: "either";
+    readonly intent: "any";
     readonly account: string;
     readonly inFlight: number;
     readonly rpm?: number | undefined;
@@ -138,7 +138,7 @@ export class Sampler {
       requested: {
         endpoint: prepared.dialect,
         mode: prepared.stream ? "streaming" : "non-streaming",
-        intent: "either",
+        intent: "any",
         account,
         inFlight: exchange.inFlight,
         rpm,

@@ -201,7 +201,7 @@ export function judgeConcurrencyLimit(
     expected: `at most ${limit} requests in flight`,
     observed: `${surely > limit ? surely : `${beyond.length} admitted while ${limit} were in flight`}; ${counted}`,
     basis: "timing",
-    exchanges: exchangesOf([...beyond, ...admitted, ...denied]),
+    exchanges: exchangesOf([...beyond, ...admitted]),
     magnitude: Math.max(surely, limit + beyond.length) / limit,
   });
   const title = "More requests in flight than the limit are denied";

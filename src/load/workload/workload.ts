@@ -1,7 +1,7 @@
 import { dirname, resolve } from "node:path";
 import * as z from "zod";
 import { optional, readText, readYaml, type Target } from "../../target/index.ts";
-import { readThresholds, thresholdsSchema, type WorkloadThreshold } from "../analysis/thresholds.ts";
+import { boundByThreshold, readThresholds, thresholdsSchema, type WorkloadThreshold } from "../analysis/thresholds.ts";
 import type { WorkloadEvent } from "../events/event.ts";
 import { eventProblems, eventsSchema, resolveEvents } from "../events/written-events.ts";
 import { isOfStreams, OBJECTIVE_FORM, type RequestObjective, requestObjective } from "../measure/goodput.ts";
@@ -81,8 +81,14 @@ export const workloadSchema = z
     ),
     allow: optional(
       z.strictObject({
-        deniedShare: optional(z.number().min(0).max(1), "Share of the requests sent; default 0."),
-        failedShare: optional(z.number().min(0).max(1), "Share of the requests sent; default 0."),
+        deniedShare: optional(
+          z.number().min(0).max(1),
+          "Share of the requests sent; default 0, or the bound of a threshold on it.",
+        ),
+        failedShare: optional(
+          z.number().min(0).max(1),
+          "Share of the requests sent; default 0, or the bound of a threshold on it.",
+        ),
         invalidShare: optional(
           z.number().min(0).max(1),
           "Share of the 2xx replies that no client could use; default 0.005. The run fails if the 95 % interval of the share lies above it.",
@@ -234,13 +240,17 @@ function resolveWorkload(file: WorkloadFile, written: unknown, path: string): Wo
     warmupS: file.warmupS ?? 0,
     engine: file.engine ?? "native",
     retryAfter: file.retryAfter ?? "none",
-    allow: allowedShares(file.allow),
+    allow: allowedShares(file),
     namesTokens: kind?.namesTokens === true || (file.mix ?? []).some(({ promptTokens }) => promptTokens !== undefined),
     written,
   };
 }
 
-function allowedShares(given: WorkloadFile["allow"] = {}): AllowedShares {
-  const { deniedShare, failedShare, invalidShare, emptyShare } = { ...DEFAULT_ALLOW, ...given } as AllowedShares;
-  return { deniedShare, failedShare, invalidShare, emptyShare };
+function allowedShares(file: WorkloadFile): AllowedShares {
+  return {
+    ...DEFAULT_ALLOW,
+    deniedShare: boundByThreshold(file, "deniedShare") ?? DEFAULT_ALLOW.deniedShare,
+    failedShare: boundByThreshold(file, "failedShare") ?? DEFAULT_ALLOW.failedShare,
+    ...file.allow,
+  } as AllowedShares;
 }

@@ -41,7 +41,7 @@ async function assertIsGateway(traffic: Traffic, list: Response): Promise<void> 
     const isNamed = target.models[endpoint].plain !== undefined;
     const request: RequestSpec = {
       address: target.baseUrl,
-      intent: "either",
+      intent: "any",
       repeats: false,
       maxTokens: 8,
       ...(!isNamed && { model: { id: "gauntlet" } }),

@@ -73,7 +73,7 @@ const TIME_FORMATS = ["iso", "sql", "unix-s", "unix-ms"] as const;
 
 type WrittenFields = { readonly [name in LedgerField]?: string | readonly string[] | undefined };
 
-interface Ready {
+interface LedgerPreset {
   /** After the address in the file. */
   readonly path: string;
   readonly rows: string;
@@ -86,7 +86,7 @@ interface Ready {
 const CACHE_DETAILS = "/metadata/usage_object/prompt_tokens_details";
 
 /** Descriptions of known gateways; what the file says replaces them. */
-const READY: Readonly<Record<"litellm" | "inferrail", Ready>> = {
+const PRESETS: Readonly<Record<"litellm" | "inferrail", LedgerPreset>> = {
   // LiteLLM 1.106: rows of the table LiteLLM_SpendLogs.
   litellm: {
     path: "/spend/logs/v2?api_key={key}&start_date={from}&end_date={to}&page={page}&page_size=500&sort_order=asc",
@@ -147,7 +147,7 @@ function urlProblem(url: string): string | undefined {
 export const ledgerSchema = z
   .strictObject({
     kind: optional(
-      z.enum(Object.keys(READY) as [keyof typeof READY, ...(keyof typeof READY)[]]),
+      z.enum(Object.keys(PRESETS) as [keyof typeof PRESETS, ...(keyof typeof PRESETS)[]]),
       "A ready-made description: litellm (spend logs; url is the address of the proxy) or inferrail (receipts; url is the address of the gateway).",
     ),
     url: optional(
@@ -211,7 +211,7 @@ function ledgerProblems(written: Pick<WrittenLedger, "kind" | "url" | "command" 
   if (command !== undefined && url !== undefined) problems.push([["command"], "cannot be combined with url"]);
   if (command !== undefined && token !== undefined) problems.push([["token"], "is sent only to a url"]);
   if (command !== undefined && kind !== undefined) problems.push([["kind"], "needs a url"]);
-  const own: WrittenFields = { ...(kind && READY[kind].fields), ...given };
+  const own: WrittenFields = { ...(kind && PRESETS[kind].fields), ...given };
   const missing = (["time", "input", "output", "cost"] as const).filter((name) => own[name] === undefined);
   if (missing.length > 0) problems.push([["fields"], `must have ${missing.join(", ")}`]);
   if (url?.includes("{next}") === true && next === undefined)
@@ -256,10 +256,10 @@ export function ledgerOf(
   source: string,
   keys: { readonly token: Key | undefined; readonly key: Key | undefined },
 ): LedgerTarget {
-  const ready = written.kind && READY[written.kind];
-  const url = `${ready === undefined ? written.url : (written.url ?? "").replace(/\/+$/, "")}${ready?.path ?? ""}`;
-  const own: WrittenFields = { ...ready?.fields, ...definedIn(written.fields ?? {}) };
-  const responseId = written.responseId ?? ready?.responseId ?? [];
+  const preset = written.kind && PRESETS[written.kind];
+  const url = `${preset === undefined ? written.url : (written.url ?? "").replace(/\/+$/, "")}${preset?.path ?? ""}`;
+  const own: WrittenFields = { ...preset?.fields, ...definedIn(written.fields ?? {}) };
+  const responseId = written.responseId ?? preset?.responseId ?? [];
   return {
     from:
       written.command === undefined
@@ -267,12 +267,12 @@ export function ledgerOf(
         : { kind: "command", command: written.command, folder: dirname(resolve(source)) },
     key: keys.key,
     keyId: written.keyId,
-    rows: written.rows ?? ready?.rows ?? "",
+    rows: written.rows ?? preset?.rows ?? "",
     next: written.next,
-    times: written.times ?? ready?.times ?? "iso",
+    times: written.times ?? preset?.times ?? "iso",
     fields: Object.fromEntries(Object.entries(own).map(([name, places]) => [name, [places].flat()])),
     responseId: typeof responseId === "string" ? [responseId] : responseId,
-    costUnitMicroUsd: COST_UNITS[written.costUnit ?? ready?.costUnit ?? "usd"],
+    costUnitMicroUsd: COST_UNITS[written.costUnit ?? preset?.costUnit ?? "usd"],
     inputExcludesCache: written.inputExcludesCache ?? false,
     outputExcludesReasoning: written.outputExcludesReasoning ?? false,
     totals: definedIn(written.totals ?? {}),

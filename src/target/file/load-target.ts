@@ -22,7 +22,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  *   unreadable key files.
  */
 export function loadTarget(path: string, environment: Environment): Target {
-  const next = "Name a target file with --target, or omit the option to use the embedded gateway.";
+  const next = "Name a target file with --target, or use --target embedded.";
   const hint = existsSync(path) ? next : didYouMeanPath(path) + next;
   return parseTarget(readText(path, hint), path, environment);
 }

@@ -96,11 +96,11 @@ export function readTotals(document: JsonValue, { totals, costUnitMicroUsd }: Le
 
 /** The first value that exists and is not null, else null if one of them is; objects may be stored as JSON text. */
 function valueIn(row: unknown, places: readonly string[]): unknown {
-  const values = places.map((place) => throughText(row, place));
+  const values = places.map((place) => valueThroughJsonText(row, place));
   return values.find((value) => value !== undefined && value !== null) ?? values.find((value) => value === null);
 }
 
-function throughText(json: unknown, pointer: string): unknown {
+function valueThroughJsonText(json: unknown, pointer: string): unknown {
   const direct = atPointer(json, pointer);
   if (direct !== undefined) return direct;
   const [, name, rest] = /^\/([^/]*)(\/.*)$/.exec(pointer) ?? [];

@@ -27,7 +27,7 @@ async function extraKindsOf(t: Session, { key, second }: LimitedAccount): Promis
 
 async function sendExtra(t: Session, request: RequestSpec, spacingMs: number): Promise<Response> {
   if (spacingMs > 0) await t.wait(spacingMs);
-  return t.start({ intent: "either", ...request }).done;
+  return t.start({ intent: "any", ...request }).done;
 }
 
 /**
@@ -58,7 +58,7 @@ export function sendExtraBurst({ t, account }: ConcurrencyRun, recording: Concur
   const { key } = account;
   const spacingMs = spacingMsOf(recording);
   return spacingMs > 0
-    ? evenly(t, { key, intent: "either" }, IN_EXTRA_BURST, spacingMs)
+    ? evenly(t, { key, intent: "any" }, IN_EXTRA_BURST, spacingMs)
     : sendPlainAtOnce(t, key, IN_EXTRA_BURST);
 }
 

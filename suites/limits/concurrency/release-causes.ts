@@ -63,10 +63,10 @@ export async function releaseCauses(t: Session, options: CauseOptions): Promise<
     {
       what: "finished requests",
       async run() {
-        await each(forms({ intent: "either" }));
+        await each(forms({ intent: "any" }));
         await each(conversations(t));
         // Ended by their output limit.
-        await each(forms({ intent: "either", prompt: LONG_STORY, maxTokens: 2 }));
+        await each(forms({ intent: "any", prompt: LONG_STORY, maxTokens: 2 }));
         await each(calling);
       },
     },
@@ -162,7 +162,7 @@ function inOneWave(causes: readonly ReleaseCause[]): ReleaseCause[] {
 async function endingByThemselves(t: Session, requests: readonly RequestSpec[]): Promise<readonly RequestSpec[]> {
   const [first] = requests;
   if (first === undefined) return [];
-  const { exchange } = await t.start({ ...first, intent: "odd" }).done;
+  const { exchange } = await t.start({ ...first, intent: "unusual" }).done;
   return isTimedOut(exchange) ? [] : requests;
 }
 
@@ -193,7 +193,7 @@ async function sendInTurn(t: Session, { account, spacingMs }: CauseOptions, requ
     if (spacingMs > 0) await t.wait(spacingMs);
     const count = Math.min(together, rounds - round);
     const start = (at: number) =>
-      t.start({ key: account.key, intent: "odd", ...requests[(round + at) % requests.length] });
+      t.start({ key: account.key, intent: "unusual", ...requests[(round + at) % requests.length] });
     await Promise.all(Array.from({ length: count }, (_, at) => start(at).done));
     if (together > 1) await t.wait(ENDED_MS);
   }
@@ -203,20 +203,23 @@ async function sendInTurn(t: Session, { account, spacingMs }: CauseOptions, requ
 async function sendTogether(t: Session, { key, limits }: LimitedAccount, requests: readonly RequestSpec[]) {
   const count = requests.length === 0 ? 0 : limits.inFlight;
   await Promise.all(
-    Array.from({ length: count }, (_, at) => t.start({ key, intent: "odd", ...requests[at % requests.length] }).done),
+    Array.from(
+      { length: count },
+      (_, at) => t.start({ key, intent: "unusual", ...requests[at % requests.length] }).done,
+    ),
   );
 }
 
 /** Many requests: one leak in a hundred needs hundreds of them to show. */
 async function sendMany(t: Session, { account, spacingMs }: CauseOptions) {
   const { key, limits } = account;
-  const requests = inEveryForm(t, { intent: "either" });
+  const requests = inEveryForm(t, { intent: "any" });
   const most = spacingMs > 0 ? 0 : Math.min(MANY, Math.floor(limits.rpm / 10));
   const endUs = t.nowUs() + MANY_MS * 1_000;
   let sent = 0;
   const worker = async () => {
     while (sent < most && t.nowUs() < endUs)
-      await t.start({ key, intent: "odd", ...requests[sent++ % requests.length] }).done;
+      await t.start({ key, intent: "unusual", ...requests[sent++ % requests.length] }).done;
   };
   await Promise.all(Array.from({ length: Math.max(1, limits.inFlight - 1) }, worker));
 }
@@ -231,7 +234,7 @@ async function abort(
   { afterMs, count }: { readonly afterMs: number; readonly count: number },
 ) {
   const leaving = Array.from({ length: count }, (_, at) =>
-    t.start({ ...requests[at % requests.length], intent: "odd", freshConnection: true }),
+    t.start({ ...requests[at % requests.length], intent: "unusual", freshConnection: true }),
   );
   if (afterMs === 0) await Promise.all(leaving.map(({ started }) => started));
   else await t.wait(afterMs);

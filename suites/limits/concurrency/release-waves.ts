@@ -58,7 +58,7 @@ export async function wavesAfterRelease(
     if (failsUpstream) await t.afterOthers();
     await cause.run();
     // A gateway that pauses its providers after failures would deny the wave because of that.
-    if (failsUpstream) await t.send({ mode: "non-streaming", intent: "either", maxTokens: 8 });
+    if (failsUpstream) await t.send({ mode: "non-streaming", intent: "any", maxTokens: 8 });
     await t.wait(disconnects ? NOTICE_MS[0] : SETTLE_MS);
     // Connections that have carried requests before: a request on one of them counts once, too.
     const request = disconnects ? long : { ...long, freshConnection: false };

@@ -42,7 +42,7 @@ const isRoomy = ({ limits, spaced }: ConcurrencyRecording): boolean => hasRoomFo
 
 /** A slow non-streaming reply, on its own connection. */
 function slowReply(key: Key): RequestSpec {
-  return { key, mode: "non-streaming", model: "slow", intent: "either", freshConnection: true };
+  return { key, mode: "non-streaming", model: "slow", intent: "any", freshConnection: true };
 }
 
 /**

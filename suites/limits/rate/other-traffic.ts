@@ -96,16 +96,14 @@ async function sendRound(
   { key, rpm }: { readonly key: Key; readonly rpm: number },
   other: { readonly key: Key; readonly count: number },
 ): Promise<Round> {
-  const quiet = { key, intent: "either", repeats: false } as const;
+  const quiet = { key, intent: "any", repeats: false } as const;
   const first = await t.start(quiet).done;
   // A provider may fail once.
   const before = isServed(first) || isRateDenial(first) ? first : await t.start(quiet).done;
   const others: Response[] = [];
   while (others.length < other.count) {
     const more = Math.min(CONCURRENCY, other.count - others.length);
-    others.push(
-      ...(await Promise.all(Array.from({ length: more }, () => t.send({ key: other.key, intent: "either" })))),
-    );
+    others.push(...(await Promise.all(Array.from({ length: more }, () => t.send({ key: other.key, intent: "any" })))));
   }
   const after: Response[] = [];
   for (let count = 0; count < TRIES; count++) {

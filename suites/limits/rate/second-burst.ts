@@ -32,7 +32,7 @@ export async function reachLimitAgain(run: RateRun, { first, whileDenied }: Rate
 export async function lastDenialOf({ t, messages }: RateRun, { second }: RateRecording): Promise<Response | null> {
   const denial = second?.responses.findLast(isRateDenial);
   if (denial === undefined) return null;
-  const next = await t.start({ ...messages[0], intent: "either" }).done;
+  const next = await t.start({ ...messages[0], intent: "any" }).done;
   return isRateDenial(next) ? next : denial;
 }
 
@@ -54,7 +54,7 @@ export async function repeatExcess(
 /** Whether the other dialect streams at all, which the specification leaves open: any denial may hide a refusal. */
 async function streamsMessages(t: Session, whileDenied: readonly WhileDenied[]): Promise<boolean> {
   const tries = whileDenied.find(({ kind }) => kind === "messages streams")?.tries ?? [];
-  const unlimited = await t.start({ endpoint: otherDialect(t) ?? t.dialect, mode: "streaming", intent: "either" }).done;
+  const unlimited = await t.start({ endpoint: otherDialect(t) ?? t.dialect, mode: "streaming", intent: "any" }).done;
   const isCallersError = ({ status = 0 }: Response) => status >= 400 && status < 500 && status !== 429;
   return ![...tries, unlimited].some(isCallersError);
 }

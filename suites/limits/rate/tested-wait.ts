@@ -16,7 +16,7 @@ export type TestedWait = {
 export async function waitAndRetry(t: Session, denial: Response, request: RequestSpec): Promise<TestedWait> {
   const { waitMs, restMs } = waitToTest(observationOf(denial), t.nowUs());
   await t.wait(restMs, waitMs === null ? A_WINDOW : "the Retry-After of a denial");
-  return { denial, waitMs, retried: await t.start({ ...request, intent: "either" }).done };
+  return { denial, waitMs, retried: await t.start({ ...request, intent: "any" }).done };
 }
 
 /**
@@ -35,6 +35,6 @@ export async function testShortestWait(
   const kind = whileDenied.find(({ tries }) => shortest !== undefined && tries.includes(shortest))?.kind;
   const request = kind === undefined ? undefined : kinds[kind];
   if (request === undefined) return null;
-  const fresh = await t.start({ ...request, intent: "either" }).done;
+  const fresh = await t.start({ ...request, intent: "any" }).done;
   return isRateDenial(fresh) && isShortWait(fresh) ? waitAndRetry(t, fresh, request) : null;
 }

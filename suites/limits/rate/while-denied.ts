@@ -71,7 +71,7 @@ export async function triesWhileDenied(
   let reachable = true;
   for (const [kind, request] of Object.entries(kinds)) {
     for (let round = 0; round < ROUNDS && (reachable || round === 0); round++) {
-      const entry = await tryWhileDenied(t, kind, { ...request, intent: "either" }, key);
+      const entry = await tryWhileDenied(t, kind, { ...request, intent: "any" }, key);
       if (round === 0 || isBracketed(entry)) tried.push(entry);
       if (isBracketed(entry)) break;
       tried.splice(-1, 1, entry);
@@ -114,12 +114,12 @@ export async function tryLater(t: Session, account: LimitedAccount, parallel: nu
     if (!responses.some(isRateDenial)) return [];
   }
   // Refused for the body, or denied by the rate limit with the same Retry-After as the others.
-  for (const endpoint of t.target.dialects) await t.start({ key, endpoint, rawBody: "{", intent: "either" }).done;
+  for (const endpoint of t.target.dialects) await t.start({ key, endpoint, rawBody: "{", intent: "any" }).done;
   await t.wait(STILL_LATER_MS, "a later request in the same rate window");
   const later: WhileDenied[] = [];
   for (const [kind, request] of Object.entries(await kindsOf(t, account))) {
     if (kind === "model list") continue;
-    const entry = await tryWhileDenied(t, kind, { ...request, intent: "either" }, key);
+    const entry = await tryWhileDenied(t, kind, { ...request, intent: "any" }, key);
     if (!isBracketed(entry)) break;
     later.push(entry);
   }

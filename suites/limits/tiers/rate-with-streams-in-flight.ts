@@ -85,7 +85,7 @@ async function sendOneByOne(t: Session, key: Key): Promise<readonly Response[]> 
   const responses: Response[] = [];
   for (let index = 0; index < STREAMS; index++) {
     if (index > 0) await t.wait(SPACING_MS);
-    responses.push(await t.start({ key, intent: "either" }).done);
+    responses.push(await t.start({ key, intent: "any" }).done);
   }
   return responses;
 }

@@ -40,7 +40,7 @@ const badBodies = defineCheck({
   cost: { requests: 1 },
   async run(t) {
     const control = await sendControl(t);
-    return { control, refused: await t.send({ ...BAD[t.case], intent: "odd" }) };
+    return { control, refused: await t.send({ ...BAD[t.case], intent: "unusual" }) };
   },
   judge({ control, refused }, verdict, axes) {
     assumeControl(verdict, control);
@@ -70,10 +70,10 @@ const contentTypes = defineCheck({
   across: { dialect: DIALECTS, case: Object.keys(CONTENT_TYPES) },
   cost: { requests: 2 },
   async run(t) {
-    return { control: await t.control(), response: await t.send({ ...CONTENT_TYPES[t.case], intent: "odd" }) };
+    return { control: await t.control(), response: await t.send({ ...CONTENT_TYPES[t.case], intent: "unusual" }) };
   },
   judge({ control, response }, verdict, axes) {
-    verdict.assumeGood(control);
+    verdict.requireControl(control);
     const seen = { in: response, at: "status" };
     verdict.should(
       "BAD-BODY",
@@ -117,7 +117,7 @@ const largeBodies = defineCheck({
       prompt: inTurns("hello", FILLER, "Noted."),
       ...SIZES[t.case],
       maxTokens: 16,
-      intent: "either",
+      intent: "any",
       repeats: false,
       freshConnection: true,
     };
@@ -128,7 +128,7 @@ const largeBodies = defineCheck({
     return { control, response, lost };
   },
   judge({ control, response, lost }, verdict) {
-    verdict.assumeGood(control);
+    verdict.requireControl(control);
     verdict.observe("SPEND-14", { response: response.summary, ms: Math.round(response.durationMs) }, { in: response });
     if (response.status === undefined && lost.length < ATTEMPTS)
       return verdict.markUndecided("inconclusive", `no response: ${response.summary}`);

@@ -32,12 +32,12 @@ const keyPlace = defineCheck({
     const place = PLACES[t.case]?.(t.target.keys.valid.reveal()) ?? {};
     return {
       control: await t.control(),
-      bare: await t.scenarios.once(`robustness.keyless ${t.dialect}`, () => t.send({ key: null, intent: "odd" })),
-      response: await t.send({ key: null, intent: "odd", ...place }),
+      bare: await t.scenarios.once(`robustness.keyless ${t.dialect}`, () => t.send({ key: null, intent: "unusual" })),
+      response: await t.send({ key: null, intent: "unusual", ...place }),
     };
   },
   judge({ control, bare, response }, verdict) {
-    verdict.assumeGood(control);
+    verdict.requireControl(control);
     judgePlace(bare, response, verdict);
   },
 });
@@ -55,13 +55,13 @@ const listKeyPlace = defineCheck({
     return {
       control: await t.control({ endpoint: "models" }),
       bare: await t.scenarios.once("robustness.keyless models", () =>
-        t.send({ endpoint: "models", key: null, intent: "odd" }),
+        t.send({ endpoint: "models", key: null, intent: "unusual" }),
       ),
-      response: await t.send({ endpoint: "models", key: null, intent: "odd", ...place }),
+      response: await t.send({ endpoint: "models", key: null, intent: "unusual", ...place }),
     };
   },
   judge({ control, bare, response }, verdict) {
-    verdict.assumeGood(control, "the list with its key");
+    verdict.requireControl(control, "the list with its key");
     judgePlace(bare, response, verdict);
   },
 });
@@ -75,10 +75,13 @@ const schemeCase = defineCheck({
   cost: { requests: 2 },
   async run(t) {
     const key = t.target.keys.valid.reveal();
-    return { control: await t.control(), response: await t.send({ authorization: `${t.case} ${key}`, intent: "odd" }) };
+    return {
+      control: await t.control(),
+      response: await t.send({ authorization: `${t.case} ${key}`, intent: "unusual" }),
+    };
   },
   judge({ control, response }, verdict) {
-    verdict.assumeGood(control);
+    verdict.requireControl(control);
     verdict.should("BEARER-SCHEME", response.admitted, aReply, { in: response });
   },
 });

@@ -32,9 +32,9 @@ const inAnyForm = defineCheck({
       const request: RequestSpec = {
         prompt: inTurns(text, LONG_TURN, "Noted."),
         mode,
-        intent: mode === "non-streaming" ? "good" : "either",
+        intent: mode === "non-streaming" ? "ordinary" : "any",
       };
-      const formed = await t.send({ ...request, form: t.case as BodyForm, intent: "either" });
+      const formed = await t.send({ ...request, form: t.case as BodyForm, intent: "any" });
       pairs.push({ text, formed, plain: await t.send(request) });
     }
     return { pairs };

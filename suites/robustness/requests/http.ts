@@ -32,7 +32,7 @@ const wrongMethods = defineCheck({
   across: { case: Object.keys(METHODS) },
   cost: { requests: 1 },
   async run(t) {
-    return { response: await t.send({ ...METHODS[t.case], intent: "odd" }) };
+    return { response: await t.send({ ...METHODS[t.case], intent: "unusual" }) };
   },
   judge({ response }, verdict) {
     const seen = { in: response, at: "status" };
@@ -61,7 +61,7 @@ const headAndOptions = defineCheck({
   across: { case: Object.keys(HEAD_AND_OPTIONS) },
   cost: { requests: 2 },
   async run(t) {
-    const request: RequestSpec = { ...HEAD_AND_OPTIONS[t.case], intent: "odd" };
+    const request: RequestSpec = { ...HEAD_AND_OPTIONS[t.case], intent: "unusual" };
     const before = await t.control({ endpoint: "models" });
     return { before, response: await t.send(request), next: await t.send({ endpoint: "models" }) };
   },
@@ -99,7 +99,7 @@ const addresses = defineCheck({
   across: { case: Object.keys(ADDRESSES) },
   cost: { requests: 1 },
   async run(t) {
-    return { response: await t.send({ ...ADDRESSES[t.case], intent: "odd" }) };
+    return { response: await t.send({ ...ADDRESSES[t.case], intent: "unusual" }) };
   },
   judge({ response }, verdict) {
     verdict.observe("BASE-5", response.summary, { in: response });
@@ -141,10 +141,10 @@ const unknownHeaders = defineCheck({
         ],
       },
     };
-    return { control: await t.control(), response: await t.send({ ...specs[t.case], intent: "odd" }) };
+    return { control: await t.control(), response: await t.send({ ...specs[t.case], intent: "unusual" }) };
   },
   judge({ control, response }, verdict) {
-    verdict.assumeGood(control);
+    verdict.requireControl(control);
     verdict.observe("BASE-5", response.summary, { in: response });
     verdict.should("HTTP-UNKNOWN-HEADER", response.admitted, aReply, { in: response });
   },
@@ -164,7 +164,7 @@ const expectation = defineCheck({
     return { control, status, continued, ms };
   },
   judge({ control, status, continued, ms }, verdict) {
-    verdict.assumeGood(control);
+    verdict.requireControl(control);
     const fair = that(
       "2xx or 417",
       (value) => value === 417 || (typeof value === "number" && value >= 200 && value < 300),

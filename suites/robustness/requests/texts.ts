@@ -21,7 +21,7 @@ import { echoAlways } from "./echo-always.ts";
 const VERY_LONG = "very-long";
 const VERY_LONG_TOKENS = 32_768;
 /** The same as a stream, with a short deadline and not as evidence for other checks. */
-const LONG_STREAM: RequestSpec = { mode: "streaming", intent: "either", bounds: { deadlineMs: 12_000 } };
+const LONG_STREAM: RequestSpec = { mode: "streaming", intent: "any", bounds: { deadlineMs: 12_000 } };
 const TOO_MUCH: readonly number[] = [400, 413, 422];
 /** Finish reasons of both dialects for a reply that the output limit ended. */
 const CUT_OFF: readonly unknown[] = ["length", "max_tokens"];
@@ -64,7 +64,7 @@ const textPassesThrough = defineCheck({
     const limit: RequestSpec = t.dialect === "messages" ? { maxTokens } : {};
     // Beyond the sizes at which streams are truncated: the second time in pieces, if this dialect streams at all.
     const streams =
-      t.case === VERY_LONG && (await t.send({ endpoint: t.dialect, mode: "streaming", intent: "odd" })).streamed;
+      t.case === VERY_LONG && (await t.send({ endpoint: t.dialect, mode: "streaming", intent: "unusual" })).streamed;
     const plain = t.nonce();
     const calibration = await t.send({ model: "echo", prompt: plain });
     const expected = lastTurn(prompt);
@@ -74,7 +74,7 @@ const textPassesThrough = defineCheck({
     ];
     const isCut = t.dialect === "chat" && responses.some((response) => isBeginning(response, expected));
     const limited = isCut
-      ? await t.send({ model: "echo", prompt, fields: { max_tokens: maxTokens }, intent: "odd" })
+      ? await t.send({ model: "echo", prompt, fields: { max_tokens: maxTokens }, intent: "unusual" })
       : null;
     return {
       plain,
@@ -89,7 +89,7 @@ const textPassesThrough = defineCheck({
   judge({ plain, isLong, mayBeTooMuch, calibration, expected, responses, limited }, verdict) {
     // Without a limit in the request a model may have its own.
     const hasOwnLimit = limited?.replyText?.includes(expected) === true;
-    verdict.assumeGood(calibration, "the echo model");
+    verdict.requireControl(calibration, "the echo model");
     if (calibration.replyText?.includes(plain) !== true)
       return verdict.notApplicable("models.echo does not repeat its prompt");
     for (const response of responses) {
@@ -99,7 +99,7 @@ const textPassesThrough = defineCheck({
         return verdict.notApplicable(
           `the echo model takes no text of ${expected.length} characters (${response.summary})`,
         );
-      verdict.assumeGood(response, "the echo model");
+      verdict.requireControl(response, "the echo model");
       // Text after the output limit is not lost.
       const reason = response.streamed ? response.stream.finishReasons.at(-1) : response.reply.finishReason;
       if (CUT_OFF.includes(reason) || (hasOwnLimit && isBeginning(response, expected))) continue;
@@ -192,7 +192,7 @@ async function askTogether(t: Session): Promise<Together[]> {
     if (index % 6 === 5) {
       // A long reply: one that ends before its client disconnects is not aborted.
       const model = long.has(request.endpoint) ? "stream" : "echo";
-      const held = t.start({ ...request, model, mode: "streaming", intent: "odd", freshConnection: true });
+      const held = t.start({ ...request, model, mode: "streaming", intent: "unusual", freshConnection: true });
       leaving.push(held);
       await held.started;
       held.abort();

@@ -25,5 +25,5 @@ export function assumeControl(verdict: Verdict, { control, nonStreaming }: Contr
   if (nonStreaming?.admitted === true && status >= 400 && status < 500) {
     verdict.notApplicable(`this gateway does not stream on /messages (${control.summary})`);
   }
-  verdict.assumeGood(control);
+  verdict.requireControl(control);
 }

@@ -53,7 +53,7 @@ const structuredOutput = defineCheck({
     const plain = await sendPlain(t);
     const fields = { messages: [{ role: "user", content: `${MARKER} Report.` }], ...formatFields(t.dialect) };
     const script = { "*": { text: JSON.stringify(VALUE), pieces: PIECES } };
-    return { plain, passed: await sendMarked(t, { mode: t.mode, fields, intent: "either" }, script) };
+    return { plain, passed: await sendMarked(t, { mode: t.mode, fields, intent: "any" }, script) };
   },
   judge({ plain, passed }, verdict) {
     assumePassed(verdict, plain);
@@ -71,7 +71,7 @@ const structuredOutput = defineCheck({
     if (isSameDialect(passed) && sent.strict !== undefined)
       verdict.should("UPSTREAM-PARAMETERS", received.strict, sent.strict, { in: response, because: "strict" });
     if (received.schema === undefined && schema !== undefined) return;
-    verdict.assumeGood(response, "a request for structured output");
+    verdict.requireControl(response, "a request for structured output");
     const text = response.replyText ?? "";
     const misfit = schemaMisfit(text, SCHEMA) ?? differenceFrom(VALUE, parseJson(text));
     verdict.must("UPSTREAM-REPLY", misfit === undefined, isTrue("the provider's JSON", misfit), { in: response });

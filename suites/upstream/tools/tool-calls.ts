@@ -78,11 +78,11 @@ const toolCalls = defineCheck({
       tools: [WEATHER, TIME].map((tool) => toolIn(t.dialect, tool)),
     };
     const script = { "*": { tool: [...(CALLS[t.case] ?? [])], pieces: PIECES } };
-    return { plain, passed: await sendMarked(t, { mode: t.mode, fields, intent: "either" }, script) };
+    return { plain, passed: await sendMarked(t, { mode: t.mode, fields, intent: "any" }, script) };
   },
   judge({ plain, passed: { response } }, verdict, axes) {
     assumePassed(verdict, plain);
-    verdict.assumeGood(response, "a request for these tool calls");
+    verdict.requireControl(response, "a request for these tool calls");
     const expected = CALLS[axes.case ?? ""] ?? [];
     const received = calledTools(response);
     const seen = { in: response };

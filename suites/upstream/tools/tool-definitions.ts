@@ -38,7 +38,7 @@ const toolDefinitions = defineCheck({
       messages: [{ role: "user", content: `${MARKER} Use a tool.` }],
       ...REQUESTS[t.case]?.(t.dialect),
     };
-    return { plain, passed: await sendMarked(t, { mode: t.mode, intent: "either", fields }) };
+    return { plain, passed: await sendMarked(t, { mode: t.mode, intent: "any", fields }) };
   },
   judge({ plain, passed }, verdict) {
     assumePassed(verdict, plain);

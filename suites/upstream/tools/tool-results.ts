@@ -83,7 +83,7 @@ const toolResults = defineCheck({
     const plain = await sendPlain(t);
     const tools = [WEATHER, TIME].map((tool) => toolIn(t.dialect, tool));
     const question = { role: "user", content: `${MARKER} How is the weather in Łódź and Oslo?` };
-    const request = { mode: t.mode, intent: "either" } as const;
+    const request = { mode: t.mode, intent: "any" } as const;
     const script = { "*": { tool: FIRST.map(({ name, input }) => ({ name, arguments: input })) } };
     const first = await sendMarked(t, { ...request, fields: { messages: [question], tools } }, script);
     const ids = calledTools(first.response).map(({ id }) => id);
@@ -95,7 +95,7 @@ const toolResults = defineCheck({
   },
   judge({ plain, first, second }, verdict) {
     assumePassed(verdict, plain);
-    verdict.assumeGood(first.response, "a request for two tool calls");
+    verdict.requireControl(first.response, "a request for two tool calls");
     if (second === null)
       return verdict.inconclusive(
         "the caller did not receive two tool calls with distinct ids; see upstream.tool-calls",

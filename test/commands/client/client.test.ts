@@ -34,6 +34,8 @@ describe("gauntlet client", () => {
     expect(others.map(({ id, message }) => `${id}: ${message}`)).toEqual([]);
     expect(record.checks).toHaveLength(20);
     expect(stdout).toMatch(/✓ rate-seconds +429, 2\.\d\d s, 429, 1\.\d\d s, 200/);
+    expect(stdout).toMatch(/✓ rate-long +(?:no further attempt|still waiting when the observation ended)\n/);
+    expect(stdout).not.toContain("[object");
     expect(stdout).toContain(open ? "INCONCLUSIVE: " : "PASS: ");
     expect(code).toBe(open ? 4 : 0);
     expect(record.requirements.every(({ binds }) => binds === "client")).toBe(true);

@@ -32,12 +32,21 @@ interface Loaded {
   readonly durationS?: number;
   readonly args?: readonly string[];
   readonly policy?: string;
+  /** A line of the workload; empty: the defaults of `allow`. */
+  readonly allow?: string;
 }
 
 /** Sends load with thresholds to a gateway that responds after 20 ms. */
 async function loaded(
   thresholds: string,
-  { engine = "native", oneFailsIn = 0, durationS = 4, args = [], policy }: Loaded = {},
+  {
+    engine = "native",
+    oneFailsIn = 0,
+    durationS = 4,
+    args = [],
+    policy,
+    allow = "allow: { failedShare: 1 }\n",
+  }: Loaded = {},
 ) {
   let count = 0;
   await using server = await httpServer((_request, _body, response) => {
@@ -45,7 +54,6 @@ async function loaded(
     setTimeout(() => response.writeHead(fails ? 500 : 200, { "content-type": "application/json" }).end(REPLY), 20);
   });
   using folder = temporaryFolder();
-  const allow = "allow: { failedShare: 1 }\n";
   writeFileSync(
     join(folder.path, "w.yaml"),
     `name: w\n${ARRIVALS[engine](durationS)}\n${allow}thresholds: ${thresholds}\n`,
@@ -86,6 +94,21 @@ describe.concurrent.each(ENGINES)("thresholds with %s", (engine) => {
     expect(stdout).toMatch(/^FAIL: /m);
     expect(stdout).toMatch(/^ {2}fail: w: response_ms p50: expected < 5 ms, got \d/m);
     expect(code).toBe(1);
+  });
+
+  test("on failed requests replace the default of `allow`, and are one failure", { timeout: 60_000 }, async () => {
+    const within = await loaded('["failed < 60 %"]', { engine, oneFailsIn: 8, allow: "" });
+    if (wasLate(within)) return;
+    expect(within.stdout).toMatch(/✓ failed < 60 %: 1[\d.]* %/);
+    expect(within.code, within.stdout).toBe(0);
+    const beyond = await loaded('["failed < 1 %"]', { engine, oneFailsIn: 8, allow: "" });
+    if (wasLate(beyond)) return;
+    expect(beyond.stdout).toMatch(/✗ failed < 1 %: 1[\d.]* %/);
+    expect(beyond.stdout).toMatch(/^1 fail, /m);
+    const stated = await loaded('["failed < 60 %"]', { engine, oneFailsIn: 8, allow: "allow: { failedShare: 0 }\n" });
+    if (wasLate(stated)) return;
+    expect(stated.stdout).toMatch(/expected none, got \d+ failed/);
+    expect(stated.code).toBe(1);
   });
 
   test("are not decided if their interval contains the bound, or if there are too few requests", {

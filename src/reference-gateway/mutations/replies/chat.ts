@@ -49,7 +49,7 @@ export const CHAT_MUTATIONS: readonly Mutation[] = [
         member((choices as unknown[])[0], "finish_reason") === "length" ? [] : choices,
       ),
     },
-    "chat.text-beside-message": {
+    "chat.text-next-to-message": {
       breaks: ["CHAT-2", "BASE-3"],
       summary: "The text is in choices[0].text, as in legacy completions.",
       with: put("choices.0", (choice: unknown) => ({
