@@ -82,10 +82,17 @@ export async function runGauntlet(command: readonly string[], { env = {}, cwd }:
   return done;
 }
 
+/** Gateways that start at the same time may have an example in common, and none of them listens yet. */
+const given = new Set<number>();
+
 /** Ports of the example that the gateway gets: the same if they are free. */
 async function portsOf({ port, otherPorts = [] }: Gateway, isParallel: boolean): Promise<ReadonlyMap<number, number>> {
   const ports = new Map<number, number>();
-  for (const own of [port, ...otherPorts]) ports.set(own, await freePort(own));
+  for (const own of [port, ...otherPorts]) {
+    const isTaken = isParallel && given.has(own);
+    given.add(own);
+    ports.set(own, await freePort(isTaken ? 0 : own));
+  }
   return ports.set(PROVIDER_PORT, await freePort(isParallel ? 0 : PROVIDER_PORT));
 }
 
