@@ -6,6 +6,7 @@
  *     npm run verify gateways -- portkey litellm               these; it is a failure if one cannot be installed
  *     npm run verify gateways -- --folder DIR                  keeps the installed packages and the runs
  *     npm run verify gateways -- --write                       updates the reports under docs/real-gateways
+ *     npm run verify gateways -- --only-page --folder DIR      no run: the page about disturbances, from the runs kept there
  *     npm run verify gateways -- --at-once 3                   this many in parallel
  *     npm run verify gateways -- --propose                     with the target files that gauntlet doctor --propose derives
  *
@@ -46,6 +47,11 @@ const args = await yargs(process.argv.slice(2))
     default: false,
     describe: "Judge by what doctor proposes in place of the contract of the example",
   })
+  .option("only-page", {
+    type: "boolean",
+    default: false,
+    describe: "No run: the page about disturbances, from kept runs",
+  })
   .option("at-once", { type: "number", default: 1, describe: "How many gateways are tried side by side" })
   .strictOptions()
   .parseAsync();
@@ -76,7 +82,11 @@ const omitted: string[] = [];
 /** Gateways whose process exited in the middle of a run, once for each time. */
 const endedThemselves: string[] = [];
 
-const chosen = names.length === 0 ? DEFAULT_GATEWAYS : GATEWAYS.filter(({ name }) => names.includes(name));
+const chosen = args.onlyPage
+  ? []
+  : names.length === 0
+    ? DEFAULT_GATEWAYS
+    : GATEWAYS.filter(({ name }) => names.includes(name));
 const installed = chosen.filter(wasInstalled);
 await Promise.all(
   Array.from({ length: args.atOnce }, async () => {
@@ -84,7 +94,8 @@ await Promise.all(
   }),
 );
 
-const page = tried.some(({ gateway }) => gateway.runs !== undefined) ? disturbancePage(disturbedGateways()) : undefined;
+const isDisturbed = args.onlyPage || tried.some(({ gateway }) => gateway.runs !== undefined);
+const page = isDisturbed ? disturbancePage(disturbedGateways()) : undefined;
 if (page !== undefined) console.log(page);
 if (args.write) writeReports(tried.map(({ gateway }) => gateway.name));
 if (args.write && page !== undefined) writeFileSync(join(REPORTS, "disturbances.md"), page);
@@ -100,7 +111,7 @@ const parts = [
   ...(problems.length === 0 ? [] : [`${problems.length} not as expected`]),
 ];
 console.log(`verify gateways: ${parts.join(", ")}, in ${minutes(startedMs)} min`);
-process.exitCode = problems.length > 0 ? 1 : tried.length === 0 ? NO_VERDICT : 0;
+process.exitCode = problems.length > 0 ? 1 : tried.length === 0 && !args.onlyPage ? NO_VERDICT : 0;
 
 /** Those of this call, and those whose runs an earlier call kept in the same folder. */
 function disturbedGateways(): DisturbedGateway[] {
@@ -114,7 +125,9 @@ function disturbedGateways(): DisturbedGateway[] {
   });
 }
 
-const checksIn = (path: string): readonly CheckResult[] => (JSON.parse(readFileSync(path, "utf8")) as RunRecord).checks;
+function checksIn(path: string): readonly CheckResult[] {
+  return (JSON.parse(readFileSync(path, "utf8")) as RunRecord).checks;
+}
 
 function minutes(sinceMs: number): string {
   return ((Date.now() - sinceMs) / 60_000).toFixed(1);
