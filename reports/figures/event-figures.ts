@@ -22,6 +22,7 @@ export function figureTexts(event: LoadEvent): string[] {
   return [
     `${formatCount(requests, "request")} in ${formatNumber(windowS, 1)} s: ${formatNumber(served)} served, ${formatNumber(retryable)} denied with Retry-After, ${formatNumber(failed)} failed${kindsText(figures)}`,
     ...whileItLasted(event, figures),
+    ...limitText(figures),
     ...(inFlight.count === 0
       ? []
       : [
@@ -35,8 +36,9 @@ export function figureTexts(event: LoadEvent): string[] {
  * How requests ended that were due in the whole seconds between the end of an action and its undoing: whether a gateway without its
  * counters, for example, lets requests through or denies them. Nothing for an event that is over at once.
  */
-function whileItLasted({ atS, execution, undo }: LoadEvent, { seconds, windowS, observedS }: EventFigures): string[] {
+function whileItLasted({ atS, execution, undo }: LoadEvent, figures: EventFigures): string[] {
   if (execution === null || undo === undefined) return [];
+  const { seconds, windowS, observedS } = figures;
   const from = Math.ceil(execution.endedS - atS);
   const to = Math.floor(Math.min(undo.startedS - atS, Math.max(windowS, observedS)));
   const during = seconds.filter(({ second }) => second >= from && second < to);
@@ -51,7 +53,39 @@ function whileItLasted({ atS, execution, undo }: LoadEvent, { seconds, windowS, 
     `${formatNumber(sum("failed"))} failed`,
     ...(notSent === 0 ? [] : [`${formatNumber(notSent)} not sent`]),
   ];
-  return [`while it lasted, ${formatCount(due, "request")} in ${to - from} s: ${ends.join(", ")}`];
+  const mode = modeOf(sum("served") / (to - from), figures);
+  return [`while it lasted, ${formatCount(due, "request")} in ${to - from} s: ${ends.join(", ")}${mode}`];
+}
+
+/** Admitted requests vary by this much around a limit. */
+const ABOVE_LIMIT = 1.2;
+
+/**
+ * Whether limits applied while an event lasted, if the account was at its limit before it. A limiter of whole minutes may admit all requests for some time, so that the whole
+ * minutes since the event decide.
+ */
+function modeOf(servedPerS: number, figures: EventFigures): string {
+  const ratio = admittedRatio(figures);
+  if (ratio === undefined) return "";
+  if (servedPerS === 0) return ": it failed closed";
+  if (ratio <= ABOVE_LIMIT) return ": limits still applied";
+  const { admittedBefore = 0, beforeS = 1 } = figures.limit ?? {};
+  return servedPerS > (ABOVE_LIMIT * admittedBefore) / beforeS ? ": it failed open" : "";
+}
+
+/** What was admitted from the event on, as a multiple of what was admitted while the account was at its limit. */
+function admittedRatio({ limit }: EventFigures): number | undefined {
+  if (limit === undefined || limit.windowS === 0 || limit.admittedBefore === 0) return undefined;
+  return limit.admitted / limit.windowS / (limit.admittedBefore / limit.beforeS);
+}
+
+function limitText(figures: EventFigures): string[] {
+  const ratio = admittedRatio(figures);
+  if (ratio === undefined || figures.limit === undefined) return [];
+  const { admitted, windowS, admittedBefore, beforeS } = figures.limit;
+  return [
+    `${formatCount(admitted, "request")} admitted in ${windowS} s from the event on, ${Math.round(ratio * 100)} % of those before, when the account was at its limit (${formatNumber(admittedBefore)} in ${beforeS} s)`,
+  ];
 }
 
 function kindsText({ kinds }: EventFigures): string {

@@ -1,6 +1,7 @@
 import { type Explanation, explanationOf, suiteOf } from "../../src/checks/index.ts";
 import { EXCLUSIONS, linkedSource, requirementOf } from "../../src/requirements/index.ts";
 import { CHECKS } from "../../suites/index.ts";
+import { escapedMarkdown, markdownCell } from "./markdown-text.ts";
 
 /** `docs/checks.md`: every check with what `gauntlet explain` says about it. */
 export function checksPage(): string {
@@ -44,8 +45,8 @@ function checkSection({ id, title, layer, instances, text, onFailure, needs, req
   const axes = instances.map((instance) => instance.slice(id.length)).filter((axis) => axis !== "");
   return [
     `### ${id}`,
-    `**${escaped(title)}.** Layer: ${layer}.${axes.length === 0 ? "" : ` Instances: ${axes.map((axis) => `\`${axis}\``).join(" ")}.`}`,
-    escaped(text),
+    `**${escapedMarkdown(title)}.** Layer: ${layer}.${axes.length === 0 ? "" : ` Instances: ${axes.map((axis) => `\`${axis}\``).join(" ")}.`}`,
+    escapedMarkdown(text),
     `*When it fails:* ${onFailure}`,
     ...(lines.length === 0 ? [] : [`*Needs:* ${lines.join(", ")}.`]),
     ["| requirement | level | source | statement |", "|---|---|---|---|", ...requirements.map(rowLine)].join("\n"),
@@ -55,26 +56,17 @@ function checkSection({ id, title, layer, instances, text, onFailure, needs, req
 function rowLine(requirement: Explanation["requirements"][number]): string {
   const { id, level, text } = requirement;
   const source = linkedSource(requirement, (place) => `[${place}](specification.md#${place})`);
-  return `| ${id} | ${level} | ${cell(source)} | ${cell(text)} |`;
+  return `| ${id} | ${level} | ${markdownCell(source)} | ${markdownCell(text)} |`;
 }
 
 function exclusions(): string {
   const lines = EXCLUSIONS.map(
     ({ requirement, kind, reason }) =>
-      `| ${requirement} | ${requirementOf(requirement).level} | ${kind} | ${cell(reason)} |`,
+      `| ${requirement} | ${requirementOf(requirement).level} | ${kind} | ${markdownCell(reason)} |`,
   );
   return `## Requirements without a check
 
 | requirement | level | why | reason |
 |---|---|---|---|
 ${lines.join("\n")}`;
-}
-
-function cell(text: string): string {
-  return escaped(text).replaceAll("|", "\\|");
-}
-
-/** Angle brackets would be interpreted as tags, asterisks as emphasis. */
-function escaped(text: string): string {
-  return text.replaceAll("<", "&lt;").replaceAll("*", "\\*");
 }

@@ -1,4 +1,6 @@
+import { groupBy } from "../../src/core/index.ts";
 import { linkedSource, PROFILES, type Profile, profileHash, requirementOf } from "../../src/requirements/index.ts";
+import { markdownCell } from "./markdown-text.ts";
 
 /** The part of `docs/profiles.md` that lists every profile with its requirements. */
 export function profilesReference(): string {
@@ -19,14 +21,15 @@ function summaryRow({ name, version, requirements, suites }: Profile): string {
 
 function section(profile: Profile): string {
   const { name, version, title, why, dialect, suites, requirements, optionalChecks } = profile;
-  const checks = Object.entries(optionalChecks).map(
-    ([check, part]) => `\`${check}\` counts only if the target file declares \`${part}\`.`,
+  const checks = [...groupBy(Object.entries(optionalChecks), ([, part]) => part)].map(
+    ([part, own]) =>
+      `${listed(own.map(([check]) => `\`${check}\``))} ${own.length === 1 ? "counts" : "count"} only if the target file declares \`${part}\`.`,
   );
   return [
     `## ${name}`,
     `**${title}**, version ${version}. ${why}`,
     [
-      `Judged by the suites ${suites.join(", ")}${dialect === undefined ? "" : `, in the ${dialect} dialect`}.`,
+      `Judged by the ${suites.length === 1 ? "suite" : "suites"} ${listed(suites)}${dialect === undefined ? "" : `, in the ${dialect} dialect`}.`,
       ...checks,
       `SHA-256 \`${profileHash(profile)}\`.`,
     ].join(" "),
@@ -39,6 +42,9 @@ function row({ id, level, part }: Profile["requirements"][number]): string {
   const raised = level === requirement.level ? "" : `, raised from ${requirement.level}`;
   const condition = part === undefined ? "" : `, with \`${part}\``;
   const source = linkedSource(requirement, (place) => `[${place}](specification.md#${place})`);
-  const text = requirement.text.replaceAll("<", "&lt;").replaceAll("*", "\\*").replaceAll("|", "\\|");
-  return `| ${id} | ${level}${raised}${condition} | ${source} | ${text} |`;
+  return `| ${id} | ${level}${raised}${condition} | ${source} | ${markdownCell(requirement.text)} |`;
 }
+
+/** `a`, `a and b`, `a, b and c`. */
+const listed = (names: readonly string[]): string =>
+  names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;

@@ -8,7 +8,7 @@ export { type DurationOf, type Sizing, sizeWorkload } from "./analysis/size/size
 export { assertDecidableByTotals, endIfCrossed, withThresholds } from "./analysis/thresholds.ts";
 export { calibrate, problemsOf } from "./calibration/calibrate.ts";
 export type { EventNotice } from "./events/event-runner.ts";
-export { withEvents } from "./events/judge-events.ts";
+export { withEvents } from "./events/judge/judge-events.ts";
 export { assertNoEvents, describeEventAction, eventSecrets } from "./events/permitted-events.ts";
 export { judgeExternal } from "./external/judge-external.ts";
 export type { LoadPlan } from "./external/phase-plan.ts";
@@ -43,6 +43,7 @@ export {
 export { shareValidity } from "./shards/share-validity.ts";
 export { accountOf } from "./tier/account-of.ts";
 export { runTier } from "./tier/run-tier.ts";
+export { measureSlots, slotsAfter } from "./tier/slots-after.ts";
 export type { TierLength } from "./tier/tier-phase.ts";
 export { costOf } from "./workload/cost.ts";
 export { servedWorkload } from "./workload/served-workload.ts";

@@ -8,4 +8,5 @@ export type { GatewayOptions } from "./options.ts";
 export type { ReadyLine } from "./ready-line.ts";
 export type { Script, ScriptedRequest, ScriptedResponse, Turn } from "./scripts/script.ts";
 export { type Gateway, startGateway } from "./start-gateway.ts";
+export type { Arrived } from "./traffic-log.ts";
 export { VARIANTS } from "./variants/variant-table.ts";

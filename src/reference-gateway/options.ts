@@ -4,6 +4,7 @@ import { LIMITER_KINDS, type LimiterKind } from "./limiters/limiter-kinds.ts";
 import { TOKEN_COUNTS, type TokenCounts } from "./limiters/token-limiter.ts";
 import type { UpstreamProvider } from "./relay/upstream.ts";
 import type { Script } from "./scripts/script.ts";
+import type { Arrived } from "./traffic-log.ts";
 
 /** How to start a gateway. Every field has a default. */
 export interface GatewayOptions {
@@ -47,6 +48,8 @@ export interface GatewayOptions {
   readonly bodyLimitBytes?: number | undefined;
   /** Milliseconds that `drain` waits for requests in flight. Default: 2,000. */
   readonly drainMs?: number | undefined;
+  /** Called with each request as soon as it was decided. Default: nothing. */
+  readonly onRequest?: ((entry: Arrived) => void) | undefined;
   /** Texts of ready-made keys by name, visible ASCII, at least 8 characters. Default: random ones. */
   readonly keys?: Readonly<Record<string, string>> | undefined;
   /** SQLite file that keeps accounts, keys and the history across restarts. Default: none, everything is in memory. */

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, Server } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import { messageOf, sleep, UsageError } from "../core/index.ts";
@@ -38,6 +38,8 @@ export interface Gateway extends AsyncDisposable {
 
 /** How often idle connections are closed while draining, milliseconds. */
 const SWEEP_MS = 50;
+/** How long idle connections stay open when a drain begins, milliseconds: a request may be on its way. */
+const LINGER_MS = 300;
 
 /** Backlog of connections: a load test opens thousands at once. */
 const BACKLOG = 4_096;
@@ -134,21 +136,30 @@ async function startWith(settings: GatewaySettings, options: GatewayOptions, fil
   };
 }
 
-/** Stops listening and waits until no request is in flight, or for the timeout. */
+/**
+ * Stops listening and waits until no connection is left, or for the timeout. A request that is on its way on an idle connection is
+ * served: closing the connection at once would reset it.
+ */
 async function drained(app: FastifyInstance, unasked: ReadonlySet<Socket>, longestMs: number): Promise<void> {
   const done = new AbortController();
-  // `close` stops listening and ends idle connections; busy ones end after their response.
-  const closed = app.close().then(() => done.abort());
-  for (const socket of unasked) socket.destroy();
-  // A keep-alive connection becomes idle after its response, and nothing else would close it then.
-  const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MS);
-  await Promise.race([closed, sleep(longestMs, done.signal)]);
+  app.server.prependListener("request", (_request, response) => {
+    response.shouldKeepAlive = false;
+  });
+  // Not that of `node:http`, which also closes idle connections.
+  NetServer.prototype.close.call(app.server, () => done.abort());
+  const idleFromMs = performance.now() + LINGER_MS;
+  const sweep = setInterval(() => {
+    if (performance.now() < idleFromMs) return;
+    app.server.closeIdleConnections();
+    for (const socket of unasked) socket.destroy();
+  }, SWEEP_MS);
+  await sleep(longestMs, done.signal);
   clearInterval(sweep);
 }
 
 function makeServices(
   settings: GatewaySettings,
-  { clock: base }: GatewayOptions,
+  { clock: base, onRequest }: GatewayOptions,
   {
     upstream,
     file,
@@ -179,7 +190,7 @@ function makeServices(
     clock,
     models: new Map(modelsOf(settings, upstream).map((model) => [model.id, model])),
     scheduler: new Scheduler(),
-    traffic: new TrafficLog(),
+    traffic: new TrafficLog(onRequest),
     providers: settings,
     upstream,
     tokenCounts: settings.tokens?.counts ?? "total",

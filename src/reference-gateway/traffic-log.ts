@@ -40,11 +40,18 @@ const KEPT_ARRIVALS = 100_000;
 
 /** Who sent what and when, for tests of load generators. Requests without a known account only count in the total. */
 export class TrafficLog {
+  readonly #onRequest: (entry: Arrived) => void;
   #arrivals = new Ring<Arrived>(KEPT_ARRIVALS);
   #all = newTally();
   #tallies = new Map<string, Tally>();
 
+  /** @param onRequest called with each of them. */
+  constructor(onRequest: (entry: Arrived) => void = () => undefined) {
+    this.#onRequest = onRequest;
+  }
+
   add(entry: Arrived): void {
+    this.#onRequest(entry);
     this.#arrivals.add(entry);
     count(this.#all, entry);
     if (entry.accountId === undefined) return;

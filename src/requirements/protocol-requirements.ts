@@ -293,7 +293,7 @@ export const PROTOCOL_REQUIREMENTS = [
     id: "UPSTREAM-LONG-EVENT",
     level: "SHOULD",
     source: "WHATWG HTML, 9.2; common sense",
-    text: "Every event of a provider's stream reaches the caller, however long its line is (up to 2 MB). If one does not, the caller sees an error.",
+    text: "Every event of a provider's stream, with lines of up to 2 MB, reaches the caller; otherwise, the caller gets an error.",
   },
   {
     id: "UPSTREAM-STREAMED",
@@ -353,7 +353,7 @@ export const PROTOCOL_REQUIREMENTS = [
     id: "TOKENS-REMAINING",
     level: "SHOULD",
     source: "target file, tokenLimits.remainingHeaders",
-    text: "The gateway then admits the number of remaining tokens that a response states.",
+    text: "If a response states how many tokens remain, the gateway admits that many.",
   },
   {
     id: "LEDGER-ONCE",

@@ -36,7 +36,7 @@ export const SPEC_REQUIREMENTS = [
     binds: "gateway",
     area: "service",
     source: "7.T.model_not_found",
-    text: "A path that does not exist is a different 404: it is not labelled `model_not_found`.",
+    text: "A 404 for an unknown path is not labelled `model_not_found`.",
   },
   {
     id: "BASE-5",

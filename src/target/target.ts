@@ -89,6 +89,8 @@ export interface Target {
   readonly authorized: boolean;
   /** What events of a workload may do, by name. */
   readonly disturb: Readonly<Record<string, Action>>;
+  /** What is sampled during a load, as absolute paths; `undefined`: nothing. */
+  readonly processes: { readonly pidFiles: readonly string[]; readonly logs: readonly string[] } | undefined;
   /** HTTP version for load: 1.1, 2, or negotiated by the TLS handshake. */
   readonly http: 1 | 2 | "offered";
   /** For the cost estimate of a plan. */

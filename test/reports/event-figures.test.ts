@@ -15,7 +15,11 @@ const second = (at: number, served: number, retryable = 0, failed = 0) => ({
 });
 
 /** An event at 20 s that took 0.4 s, undone after 5.3 s. @param outcome how each request ended while it lasted. */
-function outage(outcome: "served" | "retryable" | "failed" | "dropped", changed: Partial<LoadEvent> = {}): string[] {
+function outage(
+  outcome: "served" | "retryable" | "failed" | "dropped",
+  changed: Partial<LoadEvent> = {},
+  limit?: EventFigures["limit"],
+): string[] {
   const during = (at: number) =>
     second(
       at,
@@ -28,6 +32,7 @@ function outage(outcome: "served" | "retryable" | "failed" | "dropped", changed:
       inFlight: { count: 0, finished: 0, interrupted: 0, truncated: 0, other: 0 },
     },
     ...{ before: null, recoveredS: null, observedS: 10 },
+    ...(limit && { limit }),
     // The store stops within the first second and starts within the sixth: neither belongs to the outage alone.
     seconds: [second(0, 0, 0, 4), ...[1, 2, 3, 4].map(during), second(5, 0, 0, 4), second(6, 4)],
   };
@@ -45,6 +50,27 @@ test.each([
 ] as const)("requests that were due while an event lasted: %s", (outcome, ends) => {
   expect(outage(outcome)).toEqual([`while it lasted, 16 requests in 4 s: ${ends}`]);
 });
+
+test.each([
+  ["denied", "retryable", 20, "it failed closed"],
+  ["served, and no more in a minute than before", "served", 100, "limits still applied"],
+  ["served, and much more in a minute than before", "served", 240, "it failed open"],
+] as const)(
+  "what a gateway at its limit does while an event lasts: requests are %s",
+  (_name, outcome, admitted, mode) => {
+    const limit = {
+      deniedBefore: 500,
+      limitedS: 80,
+      beforeS: 60,
+      admittedBefore: 120,
+      windowS: 60,
+      sent: 240,
+      unclear: 0,
+    };
+    const [text] = outage(outcome, {}, { ...limit, admitted });
+    expect(text).toMatch(new RegExp(`, 0 failed: ${mode}$`));
+  },
+);
 
 test("an event that was not executed, or was undone within the second, did not last", () => {
   expect(outage("served", { undo: { ...ACTION, startedS: 20.9, endedS: 21 } })).toEqual([]);

@@ -16,7 +16,17 @@ import { MUTATIONS } from "../../../src/reference-gateway/index.ts";
 import { startGauntlet } from "../../../test/support/gauntlet.ts";
 import { type DisturbedGateway, startDisturbed } from "./start-disturbed.ts";
 
-const SCENARIOS = ["rolling-restart", "kill", "counter-store-outage", "upstream-outage", "slow-upstream"] as const;
+/** The shipped workloads with events, with other sound gateways that must pass them as well: options of the replicas. */
+const SCENARIOS = {
+  "rolling-restart": [],
+  "rolling-restart-slots": ["--variant replicas.ends-known-late"],
+  kill: [],
+  "counter-store-outage": [],
+  "counter-store-limits": ["--limiter fixed-window", "--limiter token-bucket"],
+  "counter-store-cost": [],
+  "upstream-outage": [],
+  "slow-upstream": [],
+} as const;
 
 const args = await yargs(process.argv.slice(2))
   .option("at-once", { type: "number", default: 2, describe: "How many runs side by side" })
@@ -30,8 +40,9 @@ const ATTEMPTS = 3;
 const NO_VERDICT = 4;
 
 interface Planned {
-  readonly scenario: (typeof SCENARIOS)[number];
-  readonly mutation?: string;
+  readonly scenario: keyof typeof SCENARIOS;
+  /** Options of the replicas; none for the reference gateway as it is. */
+  readonly change?: string;
   /** The finding that must be violated; none for a gateway without a defect. */
   readonly finding?: string;
 }
@@ -42,14 +53,22 @@ interface Row extends Planned {
   readonly seen: string;
 }
 
-const planned = SCENARIOS.flatMap((scenario): Planned[] => {
-  const own = MUTATIONS.filter(({ shownByEvents }) => shownByEvents?.workload === scenario);
-  if (own.length === 0) throw new Error(`no mutation is declared for ${scenario}`);
-  return [
-    { scenario },
-    ...own.map(({ name, shownByEvents }) => ({ scenario, mutation: name, finding: shownByEvents?.finding ?? "" })),
-  ];
-}).filter(({ scenario, mutation }) => new RegExp(args.only).test(`${scenario} ${mutation ?? "sound"}`));
+const scenarios = Object.keys(SCENARIOS) as (keyof typeof SCENARIOS)[];
+const planned = scenarios
+  .flatMap((scenario): Planned[] => {
+    const own = MUTATIONS.filter(({ shownByEvents }) => shownByEvents?.workload === scenario);
+    if (own.length === 0) throw new Error(`no mutation is declared for ${scenario}`);
+    return [
+      { scenario },
+      ...SCENARIOS[scenario].map((change) => ({ scenario, change })),
+      ...own.map(({ name, shownByEvents }) => ({
+        scenario,
+        change: `--mutation ${name}`,
+        finding: shownByEvents?.finding ?? "",
+      })),
+    ];
+  })
+  .filter((one) => new RegExp(args.only).test(nameOf(one)));
 
 const startedMs = Date.now();
 const folder = args.folder ?? mkdtempSync(join(tmpdir(), "gauntlet-verify-disturbance-"));
@@ -75,8 +94,12 @@ console.log(
 if (args.folder === undefined) rmSync(folder, { recursive: true, force: true });
 process.exitCode = countOf("WRONG") > 0 || rows.length === 0 ? 1 : countOf("open") > 0 ? NO_VERDICT : 0;
 
-function gatewayOf({ mutation }: Planned): string {
-  return mutation ?? "no defect";
+function nameOf({ scenario, change }: Planned): string {
+  return `${scenario} ${change?.replace("--", "") ?? "sound"}`;
+}
+
+function gatewayOf({ change }: Planned): string {
+  return change?.replace(/^--(mutation )?/, "") ?? "no defect";
 }
 
 function expectedOf({ finding }: Planned): string {
@@ -84,7 +107,7 @@ function expectedOf({ finding }: Planned): string {
 }
 
 function isSame(one: Planned, other: Planned): boolean {
-  return one.scenario === other.scenario && one.mutation === other.mutation;
+  return one.scenario === other.scenario && one.change === other.change;
 }
 
 /** Runs one; a result that is not as it should be is tried again, because other programs may have disturbed it as well. */
@@ -97,10 +120,10 @@ async function tried(one: Planned): Promise<Row> {
 }
 
 async function run(one: Planned): Promise<Row> {
-  const { scenario, mutation } = one;
-  const out = join(folder, `${scenario} ${mutation ?? "sound"}`.replaceAll(/[ .]/g, "-"));
+  const { scenario, change } = one;
+  const out = join(folder, nameOf(one).replaceAll(/[ .]/g, "-"));
   rmSync(out, { recursive: true, force: true });
-  await using gateway: DisturbedGateway = await startDisturbed(scenario, mutation);
+  await using gateway: DisturbedGateway = await startDisturbed(scenario, change ?? "");
   const load = startGauntlet(
     ["load", scenario, "--target", gateway.target, "--out", out],
     gateway.environment,

@@ -13,9 +13,33 @@ export interface DisturbedGateway extends AsyncDisposable {
   readonly environment: Record<string, string>;
 }
 
-/** Streams take 4 s, so that at most 16 are in flight: what a killed replica had does not fit in addition to them. */
-const KILL = { limits: "60000:18", options: " --pace 100" };
-const DEFAULT_LIMITS = "60000:200";
+/** What the replicas of a scenario need. */
+interface Setup {
+  /** Requests per minute:requests in flight. */
+  readonly limits: string;
+  readonly options?: string;
+  /** Lines of the target file. */
+  readonly target?: string;
+}
+
+const DEFAULT: Setup = { limits: "60000:200" };
+
+const SETUPS: Readonly<Record<string, Setup>> = {
+  // Streams take 4 s, so that at most 16 are in flight: what a killed replica had does not fit in addition to them.
+  kill: { limits: "60000:18", options: " --pace 100" },
+  // Up to 16 streams in flight are distinguished from 40.
+  "rolling-restart-slots": {
+    limits: "60000:40",
+    options: " --pace 100",
+    target: "limits: { rpm: 60000, inFlight: 40 }\n",
+  },
+  "counter-store-limits": { limits: "300:200" },
+  "counter-store-cost": {
+    ...DEFAULT,
+    options: " --log-requests",
+    target: "processes: { pidFiles: [a.pid, b.pid], logs: [a.log, b.log] }\n",
+  },
+};
 
 const TOKEN = "control-token-of-the-upstream";
 
@@ -28,16 +52,18 @@ const PROVIDER = `providers:
       m: { latencyMs: 180, firstTokenMs: 10, gapMs: 11 }
 `;
 
-export async function startDisturbed(scenario: string, mutation: string | undefined): Promise<DisturbedGateway> {
-  const options = `--drain 10000${scenario === "kill" ? KILL.options : ""}${mutation === undefined ? "" : ` --mutation ${mutation}`}`;
-  const shared = { shared: true, limits: scenario === "kill" ? KILL.limits : DEFAULT_LIMITS };
+/** @param change options of the replicas that change them: `--mutation NAME`, `--limiter fixed-window`; empty: none. */
+export async function startDisturbed(scenario: string, change: string): Promise<DisturbedGateway> {
+  const setup = SETUPS[scenario] ?? DEFAULT;
+  const options = `--drain 10000${setup.options ?? ""} ${change}`;
+  const shared = { shared: true, limits: setup.limits };
   if (!scenario.includes("upstream")) {
     const gateways = await startTwoGateways(options, {
       ...shared,
       disturb: `  restart: ./roll.sh
   stopStore: ./stop-store.sh
   startStore: ./start-store.sh
-`,
+${setup.target ?? ""}`,
     });
     writeStoreScripts(gateways.folder);
     return {

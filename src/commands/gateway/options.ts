@@ -113,6 +113,7 @@ export const gatewayCommand = defineCommand({
         ...within(UP_TO_A_DAY_MS),
         describe: "milliseconds to let requests in flight finish after a signal; default 2000",
       },
+      "log-requests": flag("print a line of JSON for each request"),
     }),
   run: async (argv) => {
     const { listSwitches, startReferenceGateway } = await import("./run.ts");

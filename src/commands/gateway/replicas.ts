@@ -17,6 +17,7 @@ const FORWARDED_OPTIONS = [
 const UNSUPPORTED_OPTIONS: Partial<Record<keyof ServeOptions, string>> = {
   data: "the replicas already share a separate file",
   "tokens-per-minute": "replicas do not share token limits",
+  "log-requests": "what they print is not shown",
   "with-upstream": "start `gauntlet upstream` separately and pass its address with --upstream",
 };
 

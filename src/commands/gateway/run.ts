@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { addressProblem, EXIT, isObject, keyByReference, messageOf, UsageError } from "../../core/index.ts";
 import {
+  type Arrived,
   type GatewayOptions,
   type LimiterKind,
   type Limits,
@@ -52,7 +53,13 @@ async function gatewayOptions(args: ServeOptions): Promise<GatewayOptions> {
     settlingLagMs: args["settling-lag"],
     bodyLimitBytes: args["body-limit"],
     drainMs: args.drain,
+    onRequest: args["log-requests"] ? logRequest : undefined,
   };
+}
+
+function logRequest({ atMs, endpoint, stream, status, reason }: Arrived): void {
+  const request = { event: "request", at: new Date(atMs).toISOString(), endpoint, stream, status, reason };
+  process.stdout.write(`${JSON.stringify(request)}\n`);
 }
 
 function tokensOf({ "tokens-per-minute": perMinute, "token-counts": counts }: ServeOptions): GatewayOptions["tokens"] {

@@ -33,4 +33,6 @@ export interface ServeOptions {
   readonly "settling-lag"?: number | undefined;
   readonly "body-limit"?: number | undefined;
   readonly drain?: number | undefined;
+  /** Prints a line for each request. */
+  readonly "log-requests": boolean;
 }

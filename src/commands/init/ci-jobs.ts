@@ -22,7 +22,7 @@ const NODE = 24;
 const NEEDS = [
   "Needs the tarball of Gauntlet, package.json and package-lock.json in the repository, as left by",
   "  npm install --save-dev ./tools/gateway-gauntlet-*.tgz",
-  "Never install Gauntlet by its name: it is not published, and anybody could publish something under the name.",
+  "Never install Gauntlet by its name: it is not published, and anyone could publish a package under that name.",
 ];
 const needs = (mark: "#" | "//") => NEEDS.map((line) => `${mark} ${line}`).join("\n");
 

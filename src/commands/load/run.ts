@@ -68,8 +68,13 @@ export async function load(options: LoadOptions, control: RunControl): Promise<O
   const { interruption, onProgress } = control;
   const startedAt = new Date();
   const { until, named, k6, requested, policy } = await readOptions(options, onProgress);
-  await using targetWatch = await openTargetWatch(options, (text) => onProgress({ kind: "notice", text }));
   await using opened = await openTarget(options, { signal: interruption.signal, onProgress });
+  const { processes, source } = opened.target;
+  await using targetWatch = await openTargetWatch(
+    options,
+    (text) => onProgress({ kind: "notice", text }),
+    processes && { ...processes, source },
+  );
   const workloads = named.map((workload) => servedWorkload(workload, opened.target));
   for (const { mix } of workloads) if (until !== undefined) assertMeasurable([until], mix);
   const length = options.brief ? "brief" : "thorough";

@@ -29,3 +29,25 @@ export function parseEventBound(written: string | number): EventBound | undefine
     return { text, unit: "share", value: value / 100, isInclusive: operator !== "<" };
   return { text, unit: "count", value, isInclusive: operator !== "<" };
 }
+
+/** A multiple of a level before the event that must not be exceeded. */
+export interface RatioBound {
+  /** As written. */
+  readonly text: string;
+  /** 1.2 for 120 %. */
+  readonly value: number;
+  readonly isInclusive: boolean;
+}
+
+const RATIO = /^\s*(<=|<)\s*(\d+(?:\.\d+)?)\s*(%|x)\s*$/;
+
+export const RATIO_FORM = 'must be a bound such as "<= 120 %" or "<= 3x", above 0';
+
+/** @param written `"<= 120 %"` or `"<= 3x"` of the level before. @returns `undefined` if it is not a valid bound. */
+export function parseRatioBound(written: string): RatioBound | undefined {
+  const [, operator, digits = "", unit] = RATIO.exec(written) ?? [];
+  const value = Number(digits) / (unit === "%" ? 100 : 1);
+  return operator === undefined || value === 0
+    ? undefined
+    : { text: written.trim(), value, isInclusive: operator === "<=" };
+}

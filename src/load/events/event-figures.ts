@@ -1,13 +1,16 @@
 import { median, quantile } from "../../core/index.ts";
 import type { EventFigures } from "../../record/index.ts";
 import { ERROR_IN_STREAM } from "../send/outcome.ts";
-import { type EventCount, type EventCounts, type EventSecond, MAX_BEFORE_S } from "./event-tally.ts";
+import type { EventCount, EventCounts, EventSecond } from "./event-tally.ts";
+import { limitFigures } from "./limit-figures.ts";
+import { failureOf, outcomeOf, sumOf } from "./outcome-for-client.ts";
 
 /** Bounds of a window that the workload does not set, s. */
 const MIN_WINDOW_S = 10;
 const MAX_OPEN_WINDOW_S = 60;
-/** Minimum number of seconds before the first event for a comparison. */
+/** Seconds before the first event that recovery is compared with. */
 const MIN_BEFORE_S = 3;
+const MAX_BEFORE_S = 60;
 /** A quantile of the latency has recovered up to this multiple of its median before, plus this time. */
 const SLOWER = 1.5;
 const SLOWER_MS = 10;
@@ -35,30 +38,10 @@ interface SecondFigures {
   readonly p95Ms: number | null;
 }
 
-/** How a request ended, as its client sees it. */
-function outcomeOf({ outcome, retryAfter }: EventCount): "served" | "retryable" | "failed" {
-  if (outcome === "admitted") return "served";
-  return retryAfter === "usable" ? "retryable" : "failed";
-}
-
-/** How a client learns that a request failed. */
-function failureOf(count: EventCount): "stated" | "invalid" | "incomplete" | undefined {
-  const { outcome, what } = count;
-  if (outcomeOf(count) !== "failed") return undefined;
-  if (outcome === "invalid") return "invalid";
-  return outcome === "denied" || what === ERROR_IN_STREAM || STATUS.test(what) ? "stated" : "incomplete";
-}
-
-const STATUS = /^\d{3}$/;
-
 /** How a stream ended too early; `undefined`: it was complete, or did not begin. */
 function truncationOf({ stream, outcome, what }: EventCount): "truncated" | "interrupted" | undefined {
   if (!stream || outcome !== "unfinished") return undefined;
   return what === ERROR_IN_STREAM ? "interrupted" : "truncated";
-}
-
-function sumOf(counts: readonly EventCount[], isCounted: (count: EventCount) => boolean = () => true): number {
-  return counts.reduce((sum, one) => (isCounted(one) ? sum + one.count : sum), 0);
 }
 
 function secondFigures({ dropped, counts, timesUs }: EventSecond): SecondFigures {
@@ -197,10 +180,15 @@ export function eventFigures(
       },
     },
     before: level === undefined ? null : beforeOf(level),
+    limit: limitFigures([all[0], counted, all[index + 1]], {
+      countedBeforeS: Math.floor((times[0]?.atS ?? 0) + 1e-6),
+      windowS,
+      untilS: Math.max(0, Math.min(last, untilNextS)),
+    }),
     recoveredS,
     observedS,
     seconds: counted.seconds
-      .filter(([second]) => second < Math.max(windowS, observedS))
+      .filter(([second]) => second >= -MAX_BEFORE_S && second < Math.max(windowS, observedS))
       .sort(([a], [b]) => a - b)
       .map(([second, one]) => ({ second, ...secondFigures(one) })),
   };

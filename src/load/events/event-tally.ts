@@ -3,7 +3,7 @@ import type { Outcome } from "../../judging/index.ts";
 import type { RequestOutcome } from "../send/outcome.ts";
 
 /** Seconds before the first event, and after each event, whose requests are counted. */
-export const MAX_BEFORE_S = 60;
+const MAX_BEFORE_S = 300;
 const MAX_AFTER_S = 660;
 /** Maximum number of response times that a second keeps. */
 const MAX_TIMES = 2_000;

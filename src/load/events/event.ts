@@ -1,5 +1,5 @@
 import type { Action } from "../../target/index.ts";
-import type { EventBound } from "./event-bound.ts";
+import type { EventBound, RatioBound } from "./event-bound.ts";
 
 /** What an event does: an action, or the name of one in the target file. */
 export type EventAction =
@@ -25,6 +25,13 @@ export interface EventExpectations {
   readonly truncatedStreams?: EventBound | undefined;
   /** Streams that ended with an error event. */
   readonly interruptedStreams?: EventBound | undefined;
+  /** Requests admitted from the event on, as a multiple of what was admitted before while the account was at its limit. */
+  readonly admitted?: RatioBound | undefined;
+  /** CPU time, and bytes written to the log, of the gateway for a request, as a multiple of the time before. */
+  readonly cpuPerRequest?: RatioBound | undefined;
+  readonly logBytesPerRequest?: RatioBound | undefined;
+  /** Whether every slot of the account must be free after the load. */
+  readonly slotsLeaked?: true | undefined;
   /** Time by which the longest response time in the window may exceed the p95 before, s. */
   readonly addedDelayS?: number | undefined;
   /** Time until outcomes and latency have recovered, s: from the start of the event, or of its undo if it has a duration. */

@@ -4,7 +4,13 @@ import { type Action, describeAction, isLoopback, type Target } from "../../targ
 import type { Workload } from "../workload/workload.ts";
 import type { EventAction, WorkloadEvent } from "./event.ts";
 
-type EventTarget = Pick<Target, "disturb" | "source" | "authorized">;
+/** What the target file must name for an expectation. */
+const NEEDED_FILES = [
+  ["cpuPerRequest", "pidFiles"],
+  ["logBytesPerRequest", "logs"],
+] as const;
+
+type EventTarget = Pick<Target, "disturb" | "source" | "authorized" | "limits" | "processes">;
 
 /**
  * The events of a workload, with the actions that the target file names. The caller has already checked that
@@ -40,6 +46,19 @@ export function permittedEvents(events: readonly WorkloadEvent[], target: EventT
     return known;
   };
   const all = events.flatMap((event) => {
+    if (event.expect.slotsLeaked === true && !Number.isFinite(target.limits?.inFlight))
+      problem(
+        "limits",
+        `must have a number for inFlight; the event "${event.name}" of the workload expects that no slot of the account is leaked.`,
+        "State the limits of the account of `valid`, such as `limits: { rpm: 6000, inFlight: 200 }`. Without a concurrency limit, omit slotsLeaked.",
+      );
+    for (const [field, needed] of NEEDED_FILES)
+      if (event.expect[field] !== undefined && (target.processes?.[needed] ?? []).length === 0)
+        problem(
+          `processes.${needed}`,
+          `is missing; the event "${event.name}" of the workload limits ${field}.`,
+          `Name the gateway's files on this machine: \`processes: { pidFiles: [gateway.pid], logs: [gateway.log] }\`.`,
+        );
     const action = resolved(event.action, event.name);
     const after = event.after && resolved(event.after, event.name);
     return action === undefined ? [] : [{ ...event, action, after }];

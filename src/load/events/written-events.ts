@@ -3,7 +3,8 @@ import { ACTION_KINDS, actionSchema, actionShape, optional, resolveAction } from
 import { planOf } from "../schedule/arrivals.ts";
 import { type arrivalsSchema, writtenKindOf } from "../schedule/written-arrivals.ts";
 import type { EventAction, EventExpectations, WorkloadEvent } from "./event.ts";
-import { BOUND_FORM, parseEventBound } from "./event-bound.ts";
+import { BOUND_FORM, parseEventBound, parseRatioBound, RATIO_FORM } from "./event-bound.ts";
+import { MINUTE_S } from "./limit-figures.ts";
 
 /** Longest time after an event in which its requests are counted by the second, s. */
 const MAX_WINDOW_S = 600;
@@ -16,6 +17,8 @@ const time = z.union([z.number().positive(), z.string().regex(TIME, 'must be a t
 const bound = z
   .union([z.string(), z.number()])
   .refine((written) => parseEventBound(written) !== undefined, { message: BOUND_FORM });
+
+const ratio = z.string().refine((written) => parseRatioBound(written) !== undefined, { message: RATIO_FORM });
 
 const name = z.string().regex(/^[A-Za-z][A-Za-z0-9-]*$/, "must be letters, digits and dashes");
 const named = optional(name, "Name of an action under disturb in the target file.");
@@ -49,6 +52,22 @@ const eventSchema = z
         ),
         truncatedStreams: optional(bound, "Streams that stop before their final event and without an error event."),
         interruptedStreams: optional(bound, "Streams that end with an error event."),
+        admitted: optional(
+          ratio,
+          'Requests admitted from the event on, compared with before: "<= 120 %". The load must exceed the account\'s limit.',
+        ),
+        cpuPerRequest: optional(
+          ratio,
+          'CPU time of the gateway for a request, compared with before: "<= 3x". Needs processes.pidFiles in the target file.',
+        ),
+        logBytesPerRequest: optional(
+          ratio,
+          'Bytes that the gateway logs for a request, compared with before: "<= 5x". Needs processes.logs in the target file.',
+        ),
+        slotsLeaked: optional(
+          z.literal(0),
+          "After the load, as many streams at once as the account's concurrency limit (`limits` in the target file) must be admitted.",
+        ),
         addedDelayS: optional(
           z.number().positive(),
           "Seconds by which the longest response time in the window may exceed the p95 before the first event.",
@@ -97,8 +116,22 @@ interface Problem {
 export function eventProblems(events: readonly WrittenEvent[], arrivals: ArrivalsFile, warmupS: number): Problem[] {
   const lastsS = plannedS(arrivals, warmupS);
   const problems: Problem[] = [];
-  for (const [index, { name: of, at, durationS = 0 }] of events.entries()) {
+  const firstS = Math.min(...events.map(({ at }) => secondsOf(at)));
+  for (const [index, { name: of, at, durationS = 0, expect }] of events.entries()) {
     const endS = secondsOf(at) + durationS;
+    if (expect?.admitted !== undefined) {
+      const path = [index, "expect", "admitted"];
+      if (firstS <= MINUTE_S)
+        problems.push({
+          message: `compares with at least a minute at the limit before the first event, which is at ${firstS} s. Schedule it later`,
+          path,
+        });
+      if (lastsS !== undefined && lastsS <= secondsOf(at) + MINUTE_S)
+        problems.push({
+          message: `needs more than ${MINUTE_S} s of load after the event at ${secondsOf(at)} s, but the measurement lasts only ${lastsS} s`,
+          path,
+        });
+    }
     if (lastsS !== undefined && endS >= lastsS)
       problems.push({
         message: `${durationS === 0 ? "is" : "plus durationS is"} ${endS} s after the start of the measurement, but the measurement lasts only ${lastsS} s`,
@@ -148,8 +181,10 @@ function actionOf(
 
 function expectationsOf(written: WrittenEvent["expect"] = {}): EventExpectations {
   const { failed, retryable, truncatedStreams, interruptedStreams, recoveredWithinS } = written;
-  const { invalidReplies, incompleteResponses, addedDelayS } = written;
+  const { invalidReplies, incompleteResponses, admitted, cpuPerRequest, logBytesPerRequest, slotsLeaked, addedDelayS } =
+    written;
   const boundOf = (given: string | number | undefined) => (given === undefined ? undefined : parseEventBound(given));
+  const ratioOf = (given: string | undefined) => (given === undefined ? undefined : parseRatioBound(given));
   return {
     failed: boundOf(failed),
     retryable: boundOf(retryable),
@@ -157,6 +192,10 @@ function expectationsOf(written: WrittenEvent["expect"] = {}): EventExpectations
     incompleteResponses: boundOf(incompleteResponses),
     truncatedStreams: boundOf(truncatedStreams),
     interruptedStreams: boundOf(interruptedStreams),
+    admitted: ratioOf(admitted),
+    cpuPerRequest: ratioOf(cpuPerRequest),
+    logBytesPerRequest: ratioOf(logBytesPerRequest),
+    slotsLeaked: slotsLeaked === undefined ? undefined : true,
     addedDelayS,
     recoveredWithinS,
   };

@@ -5,7 +5,7 @@ import { permittedEvents } from "../events/permitted-events.ts";
 import { kindOf } from "../schedule/arrivals.ts";
 import type { Workload } from "./workload.ts";
 
-type ServedTarget = Pick<Target, "dialects" | "disturb" | "source" | "authorized">;
+type ServedTarget = Pick<Target, "dialects" | "disturb" | "source" | "authorized" | "limits" | "processes">;
 
 /**
  * A workload without the requests in dialects that the target does not serve, whether from its mix or its trace. A tier run

@@ -55,6 +55,27 @@ const eventFiguresSchema = z.strictObject({
   }),
   /** Seconds before the first event; `null` if there were too few. */
   before: z.strictObject({ seconds: count, servedShare: z.number(), p50Ms: latency, p95Ms: latency }).nullable(),
+  /**
+   * Requests admitted from the event on, and in the time before the first event in which the account was at its limit; both in whole
+   * minutes, because limits may be counted in fixed ones.
+   */
+  limit: z
+    .strictObject({
+      /** Denied by a limit before the first event. */
+      deniedBefore: count,
+      /** Whole seconds from the first of these denials to the first event. */
+      limitedS: count,
+      /** What of it was measured, s; 0 if it is less than a minute. */
+      beforeS: count,
+      admittedBefore: count,
+      /** Time from the event on that was measured, s; 0 if less than a minute was left of the load. */
+      windowS: count,
+      sent: count,
+      admitted: count,
+      /** Neither admitted nor denied for certain: unusable, truncated, or without a complete response. */
+      unclear: count,
+    })
+    .optional(),
   /** Seconds from the event until outcomes and latency had recovered; `null`: not before the end, or not known. */
   recoveredS: z.number().nullable(),
   /** Whole seconds after the event that could show it. */
@@ -86,6 +107,21 @@ export const loadEventSchema = z.strictObject({
   undo: executionSchema.optional(),
   /** `null`: the load ended before it. */
   figures: eventFiguresSchema.nullable(),
+});
+
+/** Streams that were sent at once after the load, as many as the account may have in flight. */
+export const slotsSchema = z.strictObject({
+  /** The account's limit on requests in flight. */
+  limit: count,
+  sent: count,
+  /** With a complete and usable reply. */
+  admitted: count,
+  /** By the concurrency limit. */
+  denied: count,
+  /** How many of the admitted ones certainly ran at the same time. */
+  atOnce: count,
+  /** Neither. */
+  others: z.array(z.strictObject({ what: z.string(), count })),
 });
 
 export type LoadEvent = z.infer<typeof loadEventSchema>;

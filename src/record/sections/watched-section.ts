@@ -4,7 +4,7 @@ import * as z from "zod";
 const sampleSchema = z.strictObject({
   /** Seconds from the start of the run, as in the series of its phases; may be after its end. */
   atS: z.number(),
-  /** Of one core, since the previous sample: 2 is two cores. `null` for the first. */
+  /** Of one core, since the previous sample: 2 is two cores. `null` for the first, and if a process ended or was replaced since then. */
   cpuShare: z.number().nullable(),
   memoryBytes: z.number(),
   /** `null` if they may not be counted, because the processes belong to another user. */
@@ -35,6 +35,19 @@ const processesSchema = z.strictObject({
   unit: z.strictObject({ name: z.string(), cgroup: z.string() }).optional(),
   samples: z.array(sampleSchema),
   leaks: z.array(leakSchema),
+});
+
+const logsSchema = z.strictObject({
+  /** As in the target file. */
+  files: z.array(z.string()),
+  samples: z.array(
+    z.strictObject({
+      /** Seconds from the start of the run. */
+      atS: z.number(),
+      /** Written to all of them since the previous sample; `null` for the first, and if one was replaced or truncated since then. */
+      bytes: z.int().nullable(),
+    }),
+  ),
 });
 
 const metricSchema = z.strictObject({
@@ -70,6 +83,7 @@ const metricsSchema = z.strictObject({
 /** The target's side of a run, if it was monitored, on the time axis of the run. */
 export const watchedSchema = z.strictObject({
   processes: processesSchema.optional(),
+  logs: logsSchema.optional(),
   metrics: metricsSchema.optional(),
 });
 

@@ -20,6 +20,14 @@ export function delayEvents(about: (event: SharedEvent) => boolean, afterMs?: nu
   return wrap("propagationDelayMs", (next) => (event, replica) => (about(event) ? afterMs : next(event, replica)));
 }
 
+/** Replicas never learn of these events while a condition holds. */
+export function delayEventsWhile(about: (event: SharedEvent) => boolean, holds: () => boolean): Apply {
+  return wrap(
+    "propagationDelayMs",
+    (next) => (event, replica) => (about(event) && holds() ? undefined : next(event, replica)),
+  );
+}
+
 /** Each replica counts these events separately. */
 export function isolateEvents(...kinds: readonly SharedEvent["kind"][]): Apply {
   return delayEvents(({ kind }) => kinds.includes(kind));

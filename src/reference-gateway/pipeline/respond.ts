@@ -72,6 +72,17 @@ function admit(call: Call, checks: readonly CheckName[]): Header[] {
   return headers;
 }
 
+/** Serves a request that nothing counts: what a gateway does that fails open. */
+export function serveUncounted(call: Call): GatewayResponse | Promise<GatewayResponse> {
+  for (const name of ["credentials", "body", "model"] as const) {
+    const refused = call.behaviour.check(name, call);
+    if (refused !== undefined) return call.behaviour.refuse(refused, call);
+  }
+  if (call.model !== undefined && call.request !== undefined)
+    call.plan = call.behaviour.plan(call.model, call.request, call);
+  return generate(call, []);
+}
+
 function generate(call: Call, headers: readonly Header[]): GatewayResponse | Promise<GatewayResponse> {
   const { plan, request, behaviour } = call;
   if (plan === undefined || request === undefined) throw new Error("a request was admitted without a plan");

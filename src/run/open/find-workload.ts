@@ -6,7 +6,8 @@ import { loadWorkload, type Workload } from "../../load/index.ts";
 /** Tiers and workloads that ship with Gauntlet. */
 const SHIPPED = [
   ...["starter", "growth", "scale", "own", "peak", "soak", "stress"],
-  ...["rolling-restart", "kill", "counter-store-outage", "upstream-outage", "slow-upstream"],
+  ...["rolling-restart", "rolling-restart-slots", "kill", "upstream-outage", "slow-upstream"],
+  ...["counter-store-outage", "counter-store-limits", "counter-store-cost"],
 ];
 
 /** A workload by the name of a shipped one, or by its path. */

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import { ConfigError, type ConfigProblem, didYouMeanPath, readSecret } from "../../core/index.ts";
 import { DIALECTS } from "../../dialects/index.ts";
 import { Key } from "../key.ts";
@@ -139,6 +139,10 @@ function resolveTarget(file: TargetFile, written: unknown, source: string, refer
     disturb: Object.fromEntries(
       Object.entries(file.disturb ?? {}).map(([name, written]) => [name, resolveAction(written, source)]),
     ),
+    processes: file.processes && {
+      pidFiles: (file.processes.pidFiles ?? []).map((name) => resolve(dirname(source), name)),
+      logs: (file.processes.logs ?? []).map((name) => resolve(dirname(source), name)),
+    },
     http: file.http ?? "offered",
     prices: file.prices && { ...file.prices, currency: file.prices.currency ?? "USD" },
     circuit: circuitOf(file.circuit),

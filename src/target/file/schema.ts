@@ -38,6 +38,9 @@ const contract = z.strictObject({
   ),
 });
 
+/** Processes, and log files, that are sampled. */
+const MAX_PROCESSES = 32;
+
 /** A longer Node timer, beyond 24 days, would fire immediately. */
 const DAY_S = 86_400;
 const seconds = z.number().positive().max(DAY_S);
@@ -323,6 +326,23 @@ export const targetSchema = z
     disturb: optional(
       z.record(z.string().regex(/^[A-Za-z][A-Za-z0-9-]*$/, "must be letters, digits and dashes"), actionSchema),
       "Actions that the events of a workload can perform on the gateway, by name: restart, kill, stopStore, startStore, …",
+    ),
+    processes: optional(
+      z
+        .strictObject({
+          pidFiles: optional(
+            z.array(z.string().min(1)).min(1).max(MAX_PROCESSES),
+            "Files with the id of each process of the gateway on this machine; relative to this file.",
+          ),
+          logs: optional(
+            z.array(z.string().min(1)).min(1).max(MAX_PROCESSES),
+            "Log files that it writes; relative to this file.",
+          ),
+        })
+        .refine(({ pidFiles, logs }) => pidFiles !== undefined || logs !== undefined, {
+          message: "must have pidFiles, logs, or both",
+        }),
+      "What `gauntlet load` samples of the gateway on this machine (CPU: Linux): events can limit what a request costs.",
     ),
     authorized: optional(z.boolean(), "true: load may go to a host that is not loopback."),
     http: optional(

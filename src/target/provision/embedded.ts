@@ -127,6 +127,7 @@ export function describeEmbedded(ready: ReadyLine): { readonly target: Target; r
     profiles: [],
     budget: defaultBudget([ready.baseUrl]),
     disturb: {},
+    processes: undefined,
     authorized: false,
     http: "offered",
     prices: undefined,

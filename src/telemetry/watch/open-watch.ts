@@ -1,4 +1,5 @@
 import { keyByReference, UsageError } from "../../core/index.ts";
+import type { DeclaredProcesses } from "./declared-processes.ts";
 import type { MetricsOptions } from "./metrics-watch.ts";
 import type { TargetWatch } from "./target-watch.ts";
 
@@ -24,14 +25,17 @@ export interface TargetWatchOptions {
  * Starts the requested watches.
  *
  * @param onNotice receives problems that occur during the load.
+ * @param declared what the target file says; the options replace its processes.
  * @throws UsageError for invalid options, and for processes that cannot be found.
+ * @throws ConfigError for declared files that cannot be used.
  */
 export async function openTargetWatch(
   options: TargetWatchOptions,
   onNotice: (text: string) => void,
+  declared?: DeclaredProcesses,
 ): Promise<TargetWatch | undefined> {
   const { watchPid, watchUnit, watchMetrics, watchIntervalS } = options;
-  if (watchPid === undefined && watchUnit === undefined && watchMetrics === undefined) {
+  if (watchPid === undefined && watchUnit === undefined && watchMetrics === undefined && declared === undefined) {
     if (watchIntervalS !== undefined)
       throw new UsageError("--watch-interval-s is for what is watched", {
         hint: "Add --watch-pid, --watch-unit or --watch-metrics.",
@@ -47,12 +51,20 @@ export async function openTargetWatch(
     watchMetrics === undefined ? undefined : { ...metricsOptions(watchMetrics, options), intervalMs, onNotice };
   const processes = await processesOf(options);
   if (options.dryRun) return undefined;
+  const own = declared && (await declaredIn(declared, onNotice));
   const { TargetWatch } = await import("./target-watch.ts");
-  return TargetWatch.open({ intervalMs, processes, metrics });
+  return TargetWatch.open({ intervalMs, processes: processes ?? own?.processes, logs: own?.logs, metrics });
+}
+
+async function declaredIn(declared: DeclaredProcesses, onNotice: (text: string) => void) {
+  const { declaredProcesses, hasProc } = await import("./declared-processes.ts");
+  if (declared.pidFiles.length > 0 && !hasProc())
+    onNotice("processes.pidFiles: the CPU time of processes cannot be measured here, because this is not Linux");
+  return declaredProcesses(declared);
 }
 
 async function processesOf({ watchPid, watchUnit }: TargetWatchOptions) {
-  if (watchPid !== undefined) return (await import("./watched-processes.ts")).processTree(watchPid);
+  if (watchPid !== undefined) return (await import("./process-tree.ts")).processTree(watchPid);
   return watchUnit === undefined ? undefined : (await import("./unit-processes.ts")).unitProcesses(watchUnit);
 }
 

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { UsageError } from "../../core/index.ts";
 
 /** Clock ticks per second of `/proc/<pid>/stat`: 100 on every Linux that Node runs on. */
-const TICKS_PER_S = 100;
+export const TICKS_PER_S = 100;
 const PAGE_BYTES = 4_096;
 const SAMPLE_MS = 500;
 
@@ -20,12 +21,37 @@ export interface TreeUse {
   /** `null` for processes of another user, which may not be read. */
   readonly openFiles: number | null;
   readonly threads: number;
+  /** Changes when processes ended or were replaced, so that `cpuS` does not continue that of the previous sample. */
+  readonly generation?: number;
 }
 
 /** @returns `undefined` without `/proc`, or without such a process. */
 export function treeUse(pid: number): TreeUse | undefined {
   const tree = treeOf(pid);
   return tree.size === 0 ? undefined : sumOf(tree);
+}
+
+/** Processes of the target, however they are found. */
+export interface WatchedProcesses {
+  /** The first of them. */
+  readonly pid: number;
+  /** For a systemd unit: its name, and the folder of its control group. */
+  readonly unit?: { readonly name: string; readonly cgroup: string };
+  /** Current resources; `undefined` when none of them is running any more. */
+  readonly read: () => TreeUse | undefined;
+}
+
+/**
+ * A process and its descendants.
+ *
+ * @throws UsageError when the process cannot be read.
+ */
+export function processTree(pid: number): WatchedProcesses {
+  if (treeUse(pid) === undefined)
+    throw new UsageError(`--watch-pid: no process ${pid} can be read here`, {
+      hint: "Name a process of this machine (Linux) that is running, and that you may read.",
+    });
+  return { pid, read: () => treeUse(pid) };
 }
 
 /** The total of several processes; ended ones count as zero. */
@@ -38,7 +64,7 @@ export function useOf(pids: Iterable<number>): TreeUse {
   return sumOf(stats);
 }
 
-function sumOf(stats: ReadonlyMap<number, Stat>): TreeUse {
+export function sumOf(stats: ReadonlyMap<number, Stat>): TreeUse {
   let [ticks, pages, threads] = [0, 0, 0];
   let openFiles: number | null = null;
   for (const [pid, stat] of stats) {
@@ -51,7 +77,10 @@ function sumOf(stats: ReadonlyMap<number, Stat>): TreeUse {
   return { cpuS: ticks / TICKS_PER_S, memoryBytes: pages * PAGE_BYTES, openFiles, threads };
 }
 
-interface Stat {
+/** One process, from `/proc/<pid>/stat`. */
+export interface Stat {
+  /** Clock ticks from the start of the machine to its own: the same id with another start is another process. */
+  readonly started: number;
   readonly parent: number;
   readonly ticks: number;
   readonly pages: number;
@@ -109,7 +138,7 @@ export class ProcessWatch implements Disposable {
 }
 
 /** A process and its descendants; empty if it cannot be read. */
-function treeOf(root: number): ReadonlyMap<number, Stat> {
+export function treeOf(root: number): ReadonlyMap<number, Stat> {
   const all = new Map<number, Stat>();
   for (const pid of processes()) {
     const stat = statOf(pid);
@@ -138,7 +167,7 @@ function processes(): number[] {
 }
 
 /**
- * Fields of proc(5): 4 is the parent, 14 and 15 the CPU time, 20 the threads, 24 the memory in pages. The name may contain
+ * Fields of proc(5): 4 is the parent, 14 and 15 the CPU time, 20 the threads, 22 the start, 24 the memory in pages. The name may contain
  * anything.
  */
 function statOf(pid: number): Stat | undefined {
@@ -146,7 +175,7 @@ function statOf(pid: number): Stat | undefined {
     const text = readFileSync(`/proc/${pid}/stat`, "latin1");
     const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
     const at = (field: number) => Number(fields[field - 3]);
-    return { parent: at(4), ticks: at(14) + at(15), pages: at(24), threads: at(20) };
+    return { parent: at(4), started: at(22), ticks: at(14) + at(15), pages: at(24), threads: at(20) };
   } catch {
     // It ended after the folder was read.
     return undefined;

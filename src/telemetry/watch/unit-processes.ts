@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { UsageError } from "../../core/index.ts";
 import { cgroupRoot, cgroupUse, isCgroup, pidsOf } from "./cgroup.ts";
-import type { WatchedProcesses } from "./watched-processes.ts";
+import type { WatchedProcesses } from "./process-tree.ts";
 
 /** Timeout of `systemctl`, ms. */
 const TIMEOUT_MS = 5_000;

@@ -3,7 +3,7 @@ import type { LoadExchange } from "../../../src/http/load-client/index.ts";
 import { parseEventBound } from "../../../src/load/events/event-bound.ts";
 import { eventFigures } from "../../../src/load/events/event-figures.ts";
 import { type EventCounts, EventTally } from "../../../src/load/events/event-tally.ts";
-import { judgeEvent } from "../../../src/load/events/judge-events.ts";
+import { judgeEvent } from "../../../src/load/events/judge/judge-events.ts";
 import type { LoadEvent } from "../../../src/record/index.ts";
 
 interface Sent {

@@ -1,10 +1,12 @@
 import { type Mutation, mutation } from "../../change.ts";
 import { coolDown } from "../../edits/cool-down.ts";
-import { delayEvents } from "../../edits/replica-edits.ts";
+import { delayEvents, delayEventsWhile } from "../../edits/replica-edits.ts";
 import { remembered } from "../../edits/when.ts";
-import { type Apply, onRefusal, wrap } from "../../edits/wrap.ts";
+import { type Apply, all, onRefusal, wrap } from "../../edits/wrap.ts";
+import type { Call } from "../../pipeline/behaviour.ts";
 import { refusal } from "../../pipeline/refusal.ts";
-import type { RelayedPiece } from "../../pipeline/response.ts";
+import { serveUncounted } from "../../pipeline/respond.ts";
+import type { GatewayResponse, RelayedPiece } from "../../pipeline/response.ts";
 
 /** Requests to providers wait for each other, streams until their end. */
 const oneProviderConnection: Apply = (behaviour) => {
@@ -30,6 +32,57 @@ const oneProviderConnection: Apply = (behaviour) => {
     },
   };
 };
+
+/** The response to a request that could not be decided without the shared state. */
+function withoutStore(
+  decide: (call: Call, denial: GatewayResponse) => GatewayResponse | Promise<GatewayResponse>,
+): Apply {
+  return wrap("respond", (next) => (call) => {
+    const response = next(call);
+    const isDenied = !(response instanceof Promise) && response.refusal?.reason === "store_unavailable";
+    return isDenied ? decide(call, response) : response;
+  });
+}
+
+/** From the first request that could not be decided, the other replicas' requests no longer count. */
+const countAloneAfterwards: Apply = (behaviour) => {
+  let isAlone = false;
+  return all(
+    withoutStore((_call, denial) => {
+      isAlone = true;
+      return denial;
+    }),
+    delayEventsWhile(
+      ({ kind }) => kind === "rate",
+      () => isAlone,
+    ),
+  )(behaviour);
+};
+
+/** What ends while the gateway stops is not reported to the other replicas, nor that it has stopped. */
+const endsUntoldAtStop: Apply = (behaviour) => {
+  let isStopping = false;
+  return all(
+    wrap("drainMs", (next) => (configuredMs) => {
+      isStopping = true;
+      return next(configuredMs);
+    }),
+    wrap("release", (next) => (call, closing) => {
+      if (!isStopping) next(call, closing);
+    }),
+    delayEvents(({ kind }) => kind === "gone"),
+  )(behaviour);
+};
+
+/** Uses this much CPU time, ms. */
+function compute(cpuMs: number): void {
+  const before = process.cpuUsage();
+  const usedMs = () => {
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1_000;
+  };
+  while (usedMs() < cpuMs);
+}
 
 const SHOWN = { breaks: ["STEADY-SERVICE"], shownBy: "checks" } as const;
 
@@ -57,6 +110,45 @@ export const DISTURBED_MUTATIONS: readonly Mutation[] = [
       () => true,
       () => refusal("internal_error"),
     ),
+  }),
+  mutation("disturbed.no-limits-without-store", {
+    ...SHOWN,
+    breaks: ["LIMIT-RATE-1"],
+    summary: "Without the shared state, every request is served: no limit applies.",
+    shownByEvents: { workload: "counter-store-limits", finding: "event.store-outage.admitted" },
+    apply: withoutStore((call, denial) => (call.endpoint === "models" ? denial : serveUncounted(call))),
+  }),
+  mutation("disturbed.counts-alone-after-outage", {
+    ...SHOWN,
+    breaks: ["LIMIT-1"],
+    summary: "Once the shared state was gone, each replica only counts its own requests, also when it is back.",
+    shownByEvents: { workload: "counter-store-limits", finding: "event.store-outage.admitted" },
+    apply: countAloneAfterwards,
+  }),
+  mutation("disturbed.stack-per-denial-without-store", {
+    ...SHOWN,
+    summary: "Without the shared state, a long stack trace is logged for every request.",
+    shownByEvents: { workload: "counter-store-cost", finding: "event.store-outage.log-bytes-per-request" },
+    apply: withoutStore((_call, denial) => {
+      process.stderr.write(`${`${new Error("the shared state is not available").stack}\n`.repeat(5)}`);
+      return denial;
+    }),
+  }),
+  mutation("disturbed.busy-without-store", {
+    ...SHOWN,
+    summary: "Without the shared state, every request takes 60 ms of CPU time.",
+    shownByEvents: { workload: "counter-store-cost", finding: "event.store-outage.cpu-per-request" },
+    apply: withoutStore((_call, denial) => {
+      compute(60);
+      return denial;
+    }),
+  }),
+  mutation("disturbed.drained-streams-keep-slots", {
+    ...SHOWN,
+    breaks: ["LIMIT-CONC-4"],
+    summary: "Requests that end while their replica stops count forever.",
+    shownByEvents: { workload: "rolling-restart-slots", finding: "event.restart.slots-leaked" },
+    apply: endsUntoldAtStop,
   }),
   mutation("disturbed.circuit-stays-open", {
     ...SHOWN,

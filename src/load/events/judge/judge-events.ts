@@ -1,27 +1,27 @@
-import { describeKinds } from "../../../reports/text/index.ts";
-import { countToDecide, formatCount, formatNumber, wilson } from "../../core/index.ts";
-import { conclusionOf, finding } from "../../judging/index.ts";
-import type { EventExecution, EventFigures, Finding, JudgedRun, LoadEvent } from "../../record/index.ts";
-import type { EventExpectations } from "./event.ts";
-import type { EventBound } from "./event-bound.ts";
-import { readEventExpectations } from "./written-events.ts";
+import { describeKinds } from "../../../../reports/text/index.ts";
+import { countToDecide, formatCount, formatNumber, wilson } from "../../../core/index.ts";
+import { conclusionOf, finding } from "../../../judging/index.ts";
+import type { EventExecution, EventFigures, Finding, JudgedRun, LoadEvent } from "../../../record/index.ts";
+import type { EventExpectations } from "../event.ts";
+import type { EventBound, RatioBound } from "../event-bound.ts";
+import { readEventExpectations } from "../written-events.ts";
+import { judgeAdmitted } from "./judge-admitted.ts";
+import { judgeDelay, judgeRecovery, percent } from "./judge-recovery.ts";
+import { judgeSlots } from "./judge-slots.ts";
+import { judgeUse } from "./judge-use.ts";
+import { CPU, LOG, type UseKind } from "./request-use.ts";
 
 const CONFIDENCE = 0.95;
 /** Minimum number of requests for a bound on their number: fewer could not show much. */
 const MIN_REQUESTS = 20;
 /** Kinds of failures that a busy machine can cause as well. */
 const OF_TIMING: readonly string[] = ["deadline", "idle", "aborted", "408"];
-/** Minimum share of served requests before the event; below it, recovery cannot be judged. */
-const MIN_SERVED_BEFORE = 0.5;
-/** Whole seconds after the time of recovery that show that it lasts; see `eventFigures`. */
-const SHOWN_S = 3;
-
 /** Judges the events of a run by the expectations of its workload. What one of several shards sent is not judged. */
 export function withEvents(run: JudgedRun): JudgedRun {
   const { events = [], generator } = run;
   if (events.length === 0 || run.shard !== undefined) return run;
   const expectations = readEventExpectations(run.workload);
-  const judged = events.flatMap((event) => judgeEvent(event, expectations.get(event.name) ?? {}));
+  const judged = events.flatMap((event) => judgeEvent(event, expectations.get(event.name) ?? {}, run));
   const findings = generator.valid ? judged : judged.map((one) => withoutTiming(one, generator.problems));
   return { ...run, disturbance: { ...conclusionOf(findings), findings } };
 }
@@ -33,11 +33,11 @@ function withoutTiming({ name, title, requirements, basis, outcome, ...rest }: F
 }
 
 /** The findings of one event, pure: everything is in the record. */
-export function judgeEvent(event: LoadEvent, expect: EventExpectations): Finding[] {
+export function judgeEvent(event: LoadEvent, expect: EventExpectations, run: MeasuredRun = { phases: [] }): Finding[] {
   const { name, execution, figures, undo } = event;
   const prefix = `event.${name}`;
   const undone = undo === undefined ? [] : [judgeUndo(prefix, undo)];
-  const questions = questionsOf(expect);
+  const questions = questionsOf(expect, run);
   const why = notDisturbed(event);
   if (why !== undefined || execution === null || figures === null)
     return [
@@ -105,9 +105,13 @@ interface Question {
   readonly judge: (named: Named, figures: EventFigures, event: LoadEvent) => Finding;
 }
 
-function questionsOf(expect: EventExpectations): Question[] {
+/** What was measured of a run besides its events. */
+type MeasuredRun = Pick<JudgedRun, "phases"> & Partial<Pick<JudgedRun, "events" | "slots" | "watched">>;
+
+function questionsOf(expect: EventExpectations, run: MeasuredRun): Question[] {
   const { failed, retryable, invalidReplies, incompleteResponses } = expect;
-  const { truncatedStreams, interruptedStreams, addedDelayS, recoveredWithinS } = expect;
+  const { truncatedStreams, interruptedStreams, admitted, slotsLeaked, addedDelayS, recoveredWithinS } = expect;
+  const { cpuPerRequest, logBytesPerRequest } = expect;
   const bounded = (
     id: string,
     title: string,
@@ -117,6 +121,10 @@ function questionsOf(expect: EventExpectations): Question[] {
     bound === undefined
       ? []
       : [{ id, title, judge: (named, figures) => judgeBound(named, { bound, ...counted(figures) }) }];
+  const used = (id: string, title: string, kind: UseKind, bound: RatioBound | undefined): Question[] =>
+    bound === undefined
+      ? []
+      : [{ id, title, judge: (named, _figures, event) => judgeUse(named, { kind, bound }, event, run) }];
   return [
     ...bounded("failed", "Requests around the event get a usable reply or a denial with Retry-After", failed, (of) => ({
       count: of.failed,
@@ -160,6 +168,26 @@ function questionsOf(expect: EventExpectations): Question[] {
         kinds: [],
       }),
     ),
+    ...(admitted === undefined
+      ? []
+      : [
+          {
+            id: "admitted",
+            title: "The account's limits are neither forgotten nor multiplied",
+            judge: (named: Named, { limit }: EventFigures) => judgeAdmitted(named, limit, admitted),
+          },
+        ]),
+    ...used("cpu-per-request", "The event does not make requests much more expensive", CPU, cpuPerRequest),
+    ...used("log-bytes-per-request", "The event does not make the gateway log much more", LOG, logBytesPerRequest),
+    ...(slotsLeaked === undefined
+      ? []
+      : [
+          {
+            id: "slots-leaked",
+            title: "Every slot of the account is free after the load",
+            judge: (named: Named) => judgeSlots(named, run.slots),
+          },
+        ]),
     ...(addedDelayS === undefined
       ? []
       : [
@@ -238,61 +266,4 @@ function decide({ bound, count, of, unit }: Pick<Counted, "bound" | "count" | "o
   if (low > value) return false;
   if (high < value || (isInclusive && high === value)) return true;
   return countToDecide(count / of, value, { from: Math.max(of, MIN_REQUESTS), confidence: CONFIDENCE });
-}
-
-function percent(share: number): string {
-  const value = share * 100;
-  return `${value === 0 || value >= 1 ? value.toFixed(1) : value.toPrecision(2)} %`;
-}
-
-function judgeDelay(named: Named, { before, longestMs, requests }: EventFigures, addedDelayS: number): Finding {
-  const facts = { ...named, requirements: [], expected: `within ${addedDelayS} s`, basis: "timing" as const };
-  if (before === null || before.p95Ms === null || requests === 0)
-    return finding({ ...facts, undecided: "there are no response times to compare" });
-  const addedS = Math.max(0, (longestMs - before.p95Ms) / 1_000);
-  const beforeS = (before.p95Ms / 1_000).toFixed(1);
-  return finding({
-    ...facts,
-    met: addedS <= addedDelayS,
-    observed: `the longest request took ${(longestMs / 1_000).toFixed(1)} s (before: p95 ${beforeS} s)`,
-    magnitude: addedS / addedDelayS,
-  });
-}
-
-function judgeRecovery(named: Named, figures: EventFigures, event: LoadEvent, withinS: number): Finding {
-  const { before, recoveredS, observedS } = figures;
-  const { durationS, undo } = event;
-  const fromS = durationS === undefined ? 0 : (undo?.startedS ?? event.atS + durationS) - event.atS;
-  const after = durationS === undefined ? "after the event" : "after it was undone";
-  const facts = { ...named, requirements: [], expected: `within ${withinS} s`, basis: "timing" as const };
-  if (before === null)
-    return finding({
-      ...facts,
-      undecided: "fewer than 3 s with responses before the first event: no baseline. Schedule the event later.",
-    });
-  if (before.servedShare < MIN_SERVED_BEFORE)
-    return finding({
-      ...facts,
-      undecided: `only ${percent(before.servedShare)} of the requests were served before the first event: no usable baseline`,
-    });
-  if (recoveredS !== null) {
-    const tookS = Math.max(0, recoveredS - fromS);
-    return finding({
-      ...facts,
-      met: tookS <= withinS,
-      observed: tookS === 0 ? `recovered ${after}` : `recovered ${tookS.toFixed(0)} s ${after}`,
-      magnitude: tookS / withinS,
-    });
-  }
-  if (observedS < fromS + withinS + SHOWN_S)
-    return finding({
-      ...facts,
-      undecided: `not recovered in the ${observedS} s after the event; deciding needs ${Math.ceil(fromS + withinS + SHOWN_S)} s`,
-    });
-  return finding({
-    ...facts,
-    met: false,
-    observed: `not recovered in the ${observedS} s after the event`,
-    magnitude: observedS / withinS,
-  });
 }
