@@ -32,6 +32,7 @@ const VERIFICATIONS = {
     tool("vitest/vitest.mjs", "run", "--config", "scripts/verify/vitest/vitest.long.config.ts"),
     "the tests that take minutes each, which `npm test` omits",
   ],
+  matrix: [script("gateways/matrix.ts"), "the claims of all gateways with their records, and writes docs/matrix"],
   mutations: [
     script("mutations.ts"),
     "the verdicts of all checks on the mutations and variants of the reference gateway",

@@ -41,10 +41,11 @@ export function renderResultPage(source: ResultPageSource): string {
   return written(<ResultPage source={source} head={inOneFile()} />);
 }
 
-/** A page as one file without a script. */
-export function withoutScript(pageOf: (head: Head) => VNode): string {
-  const policy = `default-src 'none'; style-src '${hash(STYLE)}'; ${REST}`;
-  return written(pageOf({ policy, style: STYLE, script: null }));
+/** A page as one file without a script. @param more what it needs besides the style of all pages. */
+export function withoutScript(pageOf: (head: Head) => VNode, more: string): string {
+  const style = STYLE + more;
+  const policy = `default-src 'none'; style-src '${hash(style)}'; ${REST}`;
+  return written(pageOf({ policy, style, script: null }));
 }
 
 function inOneFile(): Head {

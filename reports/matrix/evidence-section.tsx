@@ -6,10 +6,20 @@ import { brokenOf } from "../evidence/problems.ts";
 import type { ReportSource } from "../evidence/source.ts";
 import type { Anchors } from "../html/anchors.ts";
 import { utc } from "../html/format.ts";
-import { Copyable, Facts, Foreign, ForeignList, Heading, ResultMark, ScrollText, Section } from "../html/parts.tsx";
+import {
+  Copyable,
+  Facts,
+  Foreign,
+  ForeignList,
+  Heading,
+  Prose,
+  ResultMark,
+  ScrollText,
+  Section,
+} from "../html/parts.tsx";
 import { Findings, Pair } from "../html/sections/instance.tsx";
 import { REQUIREMENT_MARKS } from "../status-style.ts";
-import { type MatrixClaim, type Shown, versionText } from "./matrix-source.ts";
+import { gatewayName, type MatrixClaim, type Shown, versionText } from "./matrix-source.ts";
 
 /** Maximum length of a body that is shown; a claim has at most 1,500 characters of it. */
 const MAX_BODY_CHARACTERS = 1_500;
@@ -51,7 +61,7 @@ interface ClaimPartProps {
 function ClaimPart({ claim: shown, anchors, hasRecords }: ClaimPartProps) {
   const { claim, record } = shown;
   const { harness, requirementSet, run, waivers, limitations } = claim;
-  const title = `${oneLine(claim.gateway.name, 60)}, ${oneLine(versionText(claim), 60)}`;
+  const title = `${gatewayName(shown)}, ${oneLine(versionText(claim), 80)}`;
   const commit = harness.commit === undefined ? "commit unknown" : `commit ${oneLine(harness.commit, 40)}`;
   return (
     <>
@@ -89,7 +99,10 @@ function ClaimPart({ claim: shown, anchors, hasRecords }: ClaimPartProps) {
           {passage(JSON.stringify(claim.contract, null, 1), 3_000)}
         </ScrollText>
       )}
-      <p class="note">Repeat the run:</p>
+      <p class="note">
+        Repeat the run. <code>gauntlet verify-claim</code> needs a record: that of this run, if its publisher provides
+        it, or the one that this command writes, with a claim of its own.
+      </p>
       <Copyable text={oneLine(claim.reproduce, 1_000)} label={`Command that repeats the run of ${title}`} />
       {requirementsOf(claim).map(({ requirement, profiles }) => (
         <Evidence
@@ -150,7 +163,10 @@ function Evidence({ id, requirement, profiles, claim: { claim, record } }: Evide
       <p class="note">In {profiles.join(", ")}</p>
       {isRequirementId(requirement.id) ? (
         <p>
-          Expected: <span class="expected">{requirementOf(requirement.id).text}</span>
+          Expected:{" "}
+          <span class="expected">
+            <Prose text={requirementOf(requirement.id).text} />
+          </span>
         </p>
       ) : null}
       {why === undefined ? null : (

@@ -1,7 +1,7 @@
 import { byGateway } from "../../src/claims/index.ts";
 import { inline } from "../markdown.ts";
 import { PROFILE_MARKS } from "../status-style.ts";
-import { dayOf, type MatrixSource, profileOf, profilesIn, reasonOf, versionText } from "./matrix-source.ts";
+import { dayOf, type MatrixSource, profileOf, profilesIn, reasonOf, shortVersion } from "./matrix-source.ts";
 
 /** The newest claim of each gateway as a table for a README. */
 export function renderMatrixMarkdown({ claims }: MatrixSource): string {
@@ -13,7 +13,7 @@ export function renderMatrixMarkdown({ claims }: MatrixSource): string {
       const { sign, word } = found === undefined ? { sign: "–", word: "no result" } : PROFILE_MARKS[found.result];
       return `${sign} ${word}${reason === undefined ? "" : `: ${inline(reason)}`}`;
     });
-    return [inline(name), `${inline(versionText(newest.claim))}, ${dayOf(newest.claim)}`, ...cells];
+    return [inline(name), `${inline(shortVersion(newest.claim))}, ${dayOf(newest.claim)}`, ...cells];
   });
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
   return [

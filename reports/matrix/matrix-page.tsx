@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { byGateway } from "../../src/claims/index.ts";
 import { PROFILE_RESULTS } from "../../src/record/index.ts";
+import { PROFILE_NAMES } from "../../src/requirements/index.ts";
 import { oneLine } from "../clean-text.ts";
 import { Anchors } from "../html/anchors.ts";
 import { Document, type Head, Masthead } from "../html/document.tsx";
@@ -12,19 +13,23 @@ import { ChangesSection, changeId } from "./changes-section.tsx";
 import { claimId, EvidenceSection, evidenceId, hasEvidence } from "./evidence-section.tsx";
 import {
   dayOf,
+  gatewayName,
   type MatrixClaim,
   type MatrixSource,
   profileOf,
   profilesIn,
   reasonOf,
   type Shown,
-  versionText,
+  shortVersion,
 } from "./matrix-source.ts";
+import { NeedsSection } from "./needs-section.tsx";
+import { OverheadSection } from "./overhead-section.tsx";
 import { RequirementsSection } from "./requirements-section.tsx";
+import { MATRIX_STYLE, meetsClass, needClass } from "./style.ts";
 
 /** Gateways and the profiles that they meet, as one file without a script. */
 export function renderMatrixPage(source: MatrixSource): string {
-  return withoutScript((head) => <MatrixPage source={source} head={head} />);
+  return withoutScript((head) => <MatrixPage source={source} head={head} />, MATRIX_STYLE);
 }
 
 /** Gateways and the profiles that they meet, then requirements, evidence and changes. */
@@ -47,8 +52,8 @@ function MatrixPage({ source, head }: { readonly source: MatrixSource; readonly 
         <main id="main">
           <h1>Which gateway meets which profile</h1>
           <nav aria-label="Sections">
-            <a href="#matrix">Profiles</a> · <a href="#requirements">Requirements</a> ·{" "}
-            <a href="#claims">Claims and evidence</a>
+            <a href="#matrix">Profiles</a> · <a href="#overhead">Overhead</a> · <a href="#requirements">Requirements</a>{" "}
+            · <a href="#claims">Claims and evidence</a>
             {hasVersions ? (
               <>
                 {" "}
@@ -56,7 +61,9 @@ function MatrixPage({ source, head }: { readonly source: MatrixSource; readonly 
               </>
             ) : null}
           </nav>
+          <NeedsSection {...shown} claims={gateways.map((gateway) => gateway.claims[0])} />
           <Overview {...shown} gateways={gateways.length} />
+          <OverheadSection {...shown} record={source.overhead} />
           <RequirementsSection {...shown} />
           <EvidenceSection {...shown} hasRecords={source.hasRecords} />
           <ChangesSection claims={claims} anchors={anchors} />
@@ -80,6 +87,14 @@ function Overview({ claims, profiles, anchors, gateways }: Shown & { readonly ga
           </li>
         ))}
       </ul>
+      <fieldset class="needs">
+        <legend>Show only gateways that meet</legend>
+        {profiles.filter(isProfile).map((name) => (
+          <label key={name}>
+            <input type="checkbox" class={needClass(name)} autocomplete="off" /> {name}
+          </label>
+        ))}
+      </fieldset>
       <DataTable
         caption="Gateways and profiles"
         quietCaption
@@ -87,9 +102,9 @@ function Overview({ claims, profiles, anchors, gateways }: Shown & { readonly ga
         head={["Gateway", ...profiles.map((name) => profileHead(name, { claims, anchors }))]}
         rows={claims.map((claim) => [
           <>
-            <a href={`#${claimId(anchors, claim)}`}>{oneLine(claim.claim.gateway.name, 60)}</a>
+            <a href={`#${claimId(anchors, claim)}`}>{gatewayName(claim)}</a>
             <span class="because">
-              {oneLine(versionText(claim.claim), 60)}, {dayOf(claim.claim)}
+              {shortVersion(claim.claim)}, {dayOf(claim.claim)}
             </span>
             {hasOlder(claims, claim) ? (
               <span class="because">
@@ -108,6 +123,8 @@ function Overview({ claims, profiles, anchors, gateways }: Shown & { readonly ga
 function hasOlder(claims: readonly MatrixClaim[], claim: MatrixClaim): boolean {
   return claims[claims.indexOf(claim) + 1]?.claim.gateway.name === claim.claim.gateway.name;
 }
+
+const isProfile = (name: string): boolean => PROFILE_NAMES.includes(name);
 
 const MEANINGS = {
   conformant: "every MUST was judged and met",
@@ -147,7 +164,9 @@ function profileCell(claim: MatrixClaim, name: string, anchors: Anchors): Compon
   const to = decisive === undefined ? anchors.of("profile", name) : evidenceId(anchors, claim, decisive.id);
   return (
     <>
-      <a href={`#${to}`}>{mark}</a>
+      <a href={`#${to}`} class={profile.result === "conformant" ? meetsClass(name) : undefined}>
+        {mark}
+      </a>
       {because}
     </>
   );

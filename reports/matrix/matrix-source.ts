@@ -1,6 +1,7 @@
 import type { Claim } from "../../src/claims/index.ts";
-import type { ProfileResult } from "../../src/record/index.ts";
+import type { Overhead, ProfileResult, RunRecord } from "../../src/record/index.ts";
 import { PROFILE_NAMES, profileNamed } from "../../src/requirements/index.ts";
+import { oneLine } from "../clean-text.ts";
 import type { ReportSource } from "../evidence/source.ts";
 import type { Anchors } from "../html/anchors.ts";
 import { describeProfile } from "../text/index.ts";
@@ -10,7 +11,12 @@ export interface MatrixSource {
   readonly claims: readonly MatrixClaim[];
   /** Whether records were given, so that claims could be verified. */
   readonly hasRecords: boolean;
+  /** A measurement of what gateways add to the latency of their upstream; absent: none was given. */
+  readonly overhead?: OverheadRecord | undefined;
 }
+
+/** The record of a measurement, which has a section about overhead. */
+export type OverheadRecord = RunRecord & { readonly overhead: Overhead };
 
 export interface MatrixClaim {
   readonly claim: Claim;
@@ -63,8 +69,15 @@ function resultReason({ claim }: MatrixClaim, profile: ProfileResult | undefined
 /** Whether this program has this version of the profile, so that the list of its requirements was checked. */
 export const isKnown = ({ name, version }: ProfileResult): boolean => profileNamed(name)?.version === version;
 
+/** The name of the gateway of a claim, on one line. */
+export const gatewayName = ({ claim }: MatrixClaim): string => oneLine(claim.gateway.name, 100);
+
 /** `1.42.0`, or that the claim does not state it. */
 export const versionText = ({ gateway }: Claim): string => gateway.version ?? "version not stated";
+
+/** The same with twelve characters of each commit, for tables. */
+export const shortVersion = (claim: Claim): string =>
+  oneLine(versionText(claim), 100).replaceAll(/\b([0-9a-f]{12})[0-9a-f]{28}\b/g, "$1");
 
 /** The day of the run: `2026-11-27`. */
 export const dayOf = ({ run }: Claim): string => run.startedAt.slice(0, 10);

@@ -3,10 +3,10 @@ import type { RequirementResult } from "../../src/record/index.ts";
 import { isRequirementId, profileNamed, requirementOf } from "../../src/requirements/index.ts";
 import { oneLine } from "../clean-text.ts";
 import type { Anchors } from "../html/anchors.ts";
-import { DataTable, Foreign, Heading, ResultMark, Section } from "../html/parts.tsx";
+import { DataTable, Foreign, Heading, Prose, ResultMark, Section } from "../html/parts.tsx";
 import { REQUIREMENT_MARKS } from "../status-style.ts";
 import { claimId, evidenceId, hasEvidence } from "./evidence-section.tsx";
-import { type MatrixClaim, profileOf, type Shown, versionText } from "./matrix-source.ts";
+import { gatewayName, type MatrixClaim, profileOf, type Shown, shortVersion } from "./matrix-source.ts";
 
 /** Maximum length of a reason in a cell; the section of the claim has all of it. */
 const MAX_REASON_CHARACTERS = 90;
@@ -51,8 +51,8 @@ function Profile({ name, claims, anchors }: ProfileProps) {
           ...claims.map((claim) => ({
             value: (
               <>
-                <a href={`#${claimId(anchors, claim)}`}>{oneLine(claim.claim.gateway.name, 40)}</a>
-                <small>{oneLine(versionText(claim.claim), 40)}</small>
+                <a href={`#${claimId(anchors, claim)}`}>{gatewayName(claim)}</a>
+                <small>{shortVersion(claim.claim)}</small>
               </>
             ),
           })),
@@ -61,7 +61,11 @@ function Profile({ name, claims, anchors }: ProfileProps) {
           <>
             <span class="requirement-id">{oneLine(id, 60)}</span>{" "}
             <span class={`level ${level.toLowerCase()}`}>{level}</span>
-            {isRequirementId(id) ? <span class="because">{requirementOf(id).text}</span> : null}
+            {isRequirementId(id) ? (
+              <span class="because">
+                <Prose text={requirementOf(id).text} />
+              </span>
+            ) : null}
           </>,
           ...results.map(({ claim, profile }) =>
             requirementCell(

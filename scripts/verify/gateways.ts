@@ -6,51 +6,35 @@
  *     npm run verify gateways -- portkey litellm               these; it is a failure if one cannot be installed
  *     npm run verify gateways -- --folder DIR                  keeps the installed packages and the runs
  *     npm run verify gateways -- --write                       updates the reports under docs/real-gateways
+ *     npm run verify gateways -- --only-page --folder DIR      no run: the page about disturbances, from the runs kept there
  *     npm run verify gateways -- --at-once 3                   this many in parallel
  *     npm run verify gateways -- --propose                     with the target files that gauntlet doctor --propose derives
  *
  * If the process of a gateway exits in the middle of a run, for example because it ran out of memory, the run says nothing about
  * Gauntlet. Such a gateway is tried once more, and skipped if it exits again; the last line counts both.
  */
-import { randomBytes } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { freemem, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseDocument } from "yaml";
 import yargs from "yargs";
 import type { CheckResult, RunRecord } from "../../src/record/index.ts";
-import { type Finished, MAIN, startGauntlet } from "../../test/support/gauntlet.ts";
+import { MAIN } from "../../test/support/gauntlet.ts";
 import { recordProblems } from "../../test/support/record-schema.ts";
-import { disturbancePage } from "./gateways/disturbance-page.ts";
+import { type DisturbedGateway, disturbancePage } from "./gateways/disturbance-page.ts";
 import { type Compared, compareWith, readExpected } from "./gateways/expected.ts";
-import type { Gateway, GatewayRun, Place } from "./gateways/gateway.ts";
-import { hardcap, hardcapPosthoc } from "./gateways/hardcap.ts";
-import { inferrail } from "./gateways/inferrail.ts";
-import { litellm, litellmWithoutDatabase } from "./gateways/litellm.ts";
-import { litellmReplicas } from "./gateways/litellm-replicas.ts";
-import { portkey } from "./gateways/portkey.ts";
-import { freePort, run } from "./gateways/program.ts";
-import { startProvider } from "./gateways/provider.ts";
+import type { Gateway, GatewayRun } from "./gateways/gateway.ts";
+import { GATEWAYS } from "./gateways/gateways.ts";
+import { run } from "./gateways/program.ts";
+import { type StartedExample, startExample } from "./gateways/start-example.ts";
 
-const GATEWAYS: readonly Gateway[] = [
-  portkey,
-  litellmWithoutDatabase,
-  litellm,
-  hardcap,
-  hardcapPosthoc,
-  inferrail,
-  litellmReplicas,
-];
 /** Those that are tried without names on the command line. */
 const DEFAULT_GATEWAYS = GATEWAYS.filter(({ onlyByName }) => onlyByName !== true);
 const ALL_CHECKS: readonly GatewayRun[] = [{ name: "conform", command: ["conform", "--target", "gauntlet.yaml"] }];
 
 /** Exit code of a run that could not judge everything, and of a verification without a result. */
 const NO_VERDICT = 4;
-
-/** Port that the examples expect the provider on; in parallel runs every gateway has its own provider, on any port. */
-const PROVIDER_PORT = 9100;
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const REPORTS = join(ROOT, "docs/real-gateways");
@@ -62,6 +46,11 @@ const args = await yargs(process.argv.slice(2))
     type: "boolean",
     default: false,
     describe: "Judge by what doctor proposes in place of the contract of the example",
+  })
+  .option("only-page", {
+    type: "boolean",
+    default: false,
+    describe: "No run: the page about disturbances, from kept runs",
   })
   .option("at-once", { type: "number", default: 1, describe: "How many gateways are tried side by side" })
   .strictOptions()
@@ -93,7 +82,11 @@ const omitted: string[] = [];
 /** Gateways whose process exited in the middle of a run, once for each time. */
 const endedThemselves: string[] = [];
 
-const chosen = names.length === 0 ? DEFAULT_GATEWAYS : GATEWAYS.filter(({ name }) => names.includes(name));
+const chosen = args.onlyPage
+  ? []
+  : names.length === 0
+    ? DEFAULT_GATEWAYS
+    : GATEWAYS.filter(({ name }) => names.includes(name));
 const installed = chosen.filter(wasInstalled);
 await Promise.all(
   Array.from({ length: args.atOnce }, async () => {
@@ -101,11 +94,8 @@ await Promise.all(
   }),
 );
 
-const disturbed = tried.filter(({ gateway }) => gateway.runs !== undefined);
-const page =
-  disturbed.length === 0
-    ? undefined
-    : disturbancePage(disturbed.map(({ gateway, checks }) => ({ name: gateway.name, title: gateway.title, checks })));
+const isDisturbed = args.onlyPage || tried.some(({ gateway }) => gateway.runs !== undefined);
+const page = isDisturbed ? disturbancePage(disturbedGateways()) : undefined;
 if (page !== undefined) console.log(page);
 if (args.write) writeReports(tried.map(({ gateway }) => gateway.name));
 if (args.write && page !== undefined) writeFileSync(join(REPORTS, "disturbances.md"), page);
@@ -121,7 +111,23 @@ const parts = [
   ...(problems.length === 0 ? [] : [`${problems.length} not as expected`]),
 ];
 console.log(`verify gateways: ${parts.join(", ")}, in ${minutes(startedMs)} min`);
-process.exitCode = problems.length > 0 ? 1 : tried.length === 0 ? NO_VERDICT : 0;
+process.exitCode = problems.length > 0 ? 1 : tried.length === 0 && !args.onlyPage ? NO_VERDICT : 0;
+
+/** Those of this call, and those whose runs an earlier call kept in the same folder. */
+function disturbedGateways(): DisturbedGateway[] {
+  return GATEWAYS.flatMap(({ name, title, runs }) => {
+    if (runs === undefined) return [];
+    const now = tried.find(({ gateway }) => gateway.name === name);
+    if (now !== undefined) return [{ name, title, checks: now.checks }];
+    const kept = runs.map((one) => [one.name, join(folder, "runs", name, one.name, "run.json")] as const);
+    if (chosen.some((gateway) => gateway.name === name) || !kept.every(([, path]) => existsSync(path))) return [];
+    return [{ name, title, checks: new Map(kept.map(([run, path]) => [run, checksIn(path)])) }];
+  });
+}
+
+function checksIn(path: string): readonly CheckResult[] {
+  return (JSON.parse(readFileSync(path, "utf8")) as RunRecord).checks;
+}
 
 function minutes(sinceMs: number): string {
   return ((Date.now() - sinceMs) / 60_000).toFixed(1);
@@ -173,35 +179,16 @@ function problem(name: string, what: unknown): void {
 async function tryGateway(gateway: Gateway): Promise<Omit<Tried, "gateway"> | undefined> {
   const { name } = gateway;
   const beganMs = Date.now();
-  const work = join(folder, "runs", name);
-  rmSync(work, { recursive: true, force: true });
-  const [example, logs] = [join(work, "example"), join(work, "logs")];
-  const ports = await portsOf(gateway);
-  copyExample(gateway, example, ports);
-  const portOf = (port: number) => ports.get(port) ?? port;
-  const secret = (prefix: string) => `${prefix}-${randomBytes(18).toString("hex")}`;
-  const env = {
-    PROVIDER_KEY: secret("gk"),
-    LITELLM_MASTER_KEY: secret("sk"),
-    ...(gateway.programs && { PATH: `${gateway.programs(folder)}:${process.env["PATH"]}` }),
-  };
-  const place: Place = { example, tools: folder, logs, port: portOf(gateway.port), portOf, env };
-  const setUp = () => run([process.execPath, "set-up.mjs"], { cwd: example, env });
-
-  const { cut } = gateway;
-  const provider = { port: portOf(PROVIDER_PORT), key: env.PROVIDER_KEY, cut, folder: work, logs };
-  await using _provider = await startProvider(provider);
-  if (gateway.setUp === "before") setUp();
-  await using running = await gateway.start(place);
-  if (gateway.setUp === "after") setUp();
+  await using started = await startExample(gateway, { folder, isParallel: args.atOnce > 1 });
+  const { work, example, logs, running } = started;
   console.log(`${name}: responds after ${minutes(beganMs)} min`);
 
-  if (args.propose) await proposeTarget(example, env);
+  if (args.propose) await proposeTarget(started);
   const checks = new Map<string, readonly CheckResult[]>();
   for (const { name: runName, command } of gateway.runs ?? ALL_CHECKS) {
     const out = join(work, runName);
     await running.untilAllAccept?.();
-    const done = await runGauntlet([...command, "--out", out], env, example);
+    const done = await started.gauntlet([...command, "--out", out]);
     writeFileSync(join(logs, `${runName}.log`), done.stdout + done.stderr);
     const ended = running.ended();
     if (ended !== undefined) {
@@ -226,15 +213,8 @@ async function tryGateway(gateway: Gateway): Promise<Omit<Tried, "gateway"> | un
   return { checks, ...compareWith(expected, [...checks.values()].flat()) };
 }
 
-/** Ports of the example that the gateway gets: the same if they are free. */
-async function portsOf({ port, otherPorts = [] }: Gateway): Promise<ReadonlyMap<number, number>> {
-  const ports = new Map<number, number>();
-  for (const own of [port, ...otherPorts]) ports.set(own, await freePort(own));
-  return ports.set(PROVIDER_PORT, await freePort(args.atOnce === 1 ? PROVIDER_PORT : 0));
-}
-
 /** Removes the contract from the target file of an example, and has one proposed instead. */
-async function proposeTarget(example: string, env: Record<string, string>): Promise<void> {
+async function proposeTarget({ example, gauntlet }: StartedExample): Promise<void> {
   const path = join(example, "gauntlet.yaml");
   const document = parseDocument(readFileSync(path, "utf8"));
   document.delete("contract");
@@ -242,40 +222,15 @@ async function proposeTarget(example: string, env: Record<string, string>): Prom
   writeFileSync(join(example, "plain.yaml"), plain);
   rmSync(path);
   const options = ["--target", "plain.yaml", "--propose", "--out", "gauntlet.yaml"];
-  const { code, stderr } = await runGauntlet(["doctor", ...options], env, example);
+  const { code, stderr } = await gauntlet(["doctor", ...options]);
   if (code !== 0) throw new Error(`doctor --propose ended with ${code}: ${stderr}`);
   console.log(readFileSync(path, "utf8").slice(plain.length));
-}
-
-/** Runs Gauntlet as a user would. */
-async function runGauntlet(command: readonly string[], env: Record<string, string>, cwd: string): Promise<Finished> {
-  await using running = startGauntlet(command, env, cwd);
-  const end = () => running.child.kill("SIGKILL");
-  process.once("exit", end);
-  const done = await running.finished;
-  process.removeListener("exit", end);
-  return done;
 }
 
 function counts(checks: readonly CheckResult[]): string {
   const statuses = new Map<string, number>();
   for (const { status } of checks) statuses.set(status, (statuses.get(status) ?? 0) + 1);
   return [...statuses].map(([status, count]) => `${count} ${status}`).join(", ");
-}
-
-/** A working copy: set-up scripts write keys there. Ports in use are replaced. */
-function copyExample({ name, example }: Gateway, to: string, ports: ReadonlyMap<number, number>): void {
-  const from = join(ROOT, "examples", example?.name ?? name);
-  cpSync(from, to, { recursive: true, filter: (path) => !path.endsWith("/keys") });
-  for (const file of readdirSync(to, { withFileTypes: true })) {
-    if (!file.isFile()) continue;
-    const path = join(to, file.name);
-    const text = readFileSync(path, "utf8").replaceAll(/127\.0\.0\.1:(\d+)/g, (whole, port) => {
-      const other = ports.get(Number(port));
-      return other === undefined ? whole : `127.0.0.1:${other}`;
-    });
-    writeFileSync(path, example?.edit?.(file.name, text) ?? text);
-  }
 }
 
 /** Copies the reports of these runs; the pages about all gateways need all of them. */

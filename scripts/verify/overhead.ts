@@ -6,6 +6,7 @@
  *     npm run verify overhead -- reference portkey                 these
  *     npm run verify overhead -- --folder DIR                      keeps the installed packages and the runs
  *     npm run verify overhead -- --only overhead|suite             one of the two
+ *     npm run verify overhead -- --brief                           only the levels that the matrix shows: about 4 minutes
  *     npm run verify overhead -- --write                           updates docs/internal/overhead-measured.md
  */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -24,6 +25,11 @@ const PAGE = fileURLToPath(new URL("../../docs/internal/overhead-measured.md", i
 const args = await yargs(process.argv.slice(2))
   .option("folder", { type: "string", describe: "Keeps what is installed, and the runs" })
   .option("only", { choices: ["overhead", "suite"] as const, describe: "One of the two" })
+  .option("brief", {
+    type: "boolean",
+    default: false,
+    describe: "Few levels, for `npm run verify matrix -- --overhead`",
+  })
   .option("write", { type: "boolean", default: false, describe: "Renews docs/internal/overhead-measured.md" })
   .strictOptions()
   .parseAsync();
@@ -55,7 +61,8 @@ for (const gateway of chosen) {
   const { controlUrl } = upstream;
   const declared = { controlUrl, token: "env:UPSTREAM_TOKEN", attempts: gateway.attempts, failover: upstream.names };
   const file = join(folder, `${gateway.name}.yaml`);
-  const target = { name: gateway.title, ...one.target, upstream: declared };
+  const { name, version } = gateway.claim;
+  const target = { name, ...(version && { gateway: { version } }), ...one.target, upstream: declared };
   writeFileSync(file, stringify(target));
   targets.set(gateway, file);
   console.log(`${gateway.name}: responds at ${String(one.target["baseUrl"])}`);
@@ -65,7 +72,7 @@ const suites = new Map<InFront, RunRecord>();
 if (args.only !== "overhead") for (const [gateway, file] of targets) suites.set(gateway, await judge(gateway, file));
 const overhead = args.only === "suite" ? undefined : await measure();
 
-if (args.write && overhead !== undefined && suites.size === chosen.length) {
+if (args.write && !args.brief && overhead !== undefined && suites.size === chosen.length) {
   const machine = `${cpus()[0]?.model.trim() ?? "unknown"}, ${cpus().length} cores, Node ${process.versions.node}`;
   writeFileSync(PAGE, measuredPage({ overhead, suites, machine, measuredOn: new Date().toISOString().slice(0, 10) }));
 }
@@ -115,8 +122,9 @@ async function measure(): Promise<RunRecord> {
   rmSync(out, { recursive: true, force: true });
   const files = [...targets.values()];
   const { code, stdout, stderr } = await run([
-    ...["overhead", "--upstream", upstream.addresses[0] ?? "", "--dialect", "chat", "--out", out, "--target"],
-    ...files,
+    ...["overhead", "--upstream", upstream.addresses[0] ?? "", "--dialect", "chat", "--out", out],
+    ...(args.brief ? ["--concurrency", "1,32", "--prompt-bytes", "1000", "--no-frontier"] : []),
+    ...["--target", ...files],
   ]);
   console.log(stdout);
   if (code !== 0 && code !== 1 && code !== 4) throw new Error(`overhead: exit code ${code}\n${stderr}`);

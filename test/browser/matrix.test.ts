@@ -83,13 +83,29 @@ test("with the keyboard alone, a failing cell leads to its evidence", async () =
   await context.close();
 });
 
+test("without a script, a checkbox leaves only the gateways that meet its profile", async () => {
+  const context = await browser.newContext({ javaScriptEnabled: false, viewport: { width: 1_280, height: 900 } });
+  const opened = await context.newPage();
+  await opened.goto(pages[0] ?? "");
+  const rows = opened.locator("#matrix tbody tr");
+  expect(await rows.count()).toBe(4);
+  await opened.getByLabel("streaming", { exact: true }).check();
+  const visible = rows.filter({ visible: true });
+  expect(await visible.locator("th").allTextContents()).toEqual([expect.stringMatching(/^Gateway A1\.10\.0/)]);
+  await opened.getByLabel("money", { exact: true }).check();
+  expect(await visible.count()).toBe(0);
+  await opened.getByLabel("money", { exact: true }).uncheck();
+  expect(await visible.count()).toBe(1);
+  await context.close();
+});
+
 test("on paper everything is there, in light colours", async () => {
   const context = await browser.newContext({ colorScheme: "dark" });
   const opened = await context.newPage();
   await opened.goto(pages[1] ?? "");
   await opened.emulateMedia({ media: "print" });
   const background = () => {
-    const header = document.querySelector('th[scope="row"]');
+    const header = document.querySelector('#matrix th[scope="row"]');
     return header === null ? "" : getComputedStyle(header).backgroundColor;
   };
   expect(await opened.evaluate(background)).toBe("rgb(247, 247, 245)");

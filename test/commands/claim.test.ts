@@ -53,7 +53,7 @@ test("a claim states the gateway, the harness, the results and where they come f
   expect(claim).toMatchObject({
     schemaVersion: 1,
     gateway: {
-      name: "embedded reference gateway",
+      name: "embedded reference gateway with stream.cut-after-a-second",
       version: `0.1.0, commit ${CLEAN.commit}`,
       startedWith: "gauntlet gateway --mutation stream.cut-after-a-second",
     },

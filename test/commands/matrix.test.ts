@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -5,10 +6,11 @@ import addFormats from "ajv-formats";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { fileNames } from "../../reports/matrix/file-names.ts";
 import { type Claim, claimText } from "../../src/claims/index.ts";
-import { CLEAN, claimOf, runForClaims } from "../support/claims.ts";
+import { CLEAN, claimOf, conformantClaim, runForClaims, withRequirements } from "../support/claims.ts";
 import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
 import { HOSTILE } from "../support/hostile.ts";
 import { attribute, elementsIn, elementsOf, markdownElements, textOf, xmlProblems } from "../support/readers.ts";
+import { startDelayedProvider } from "../support/start-delayed-provider.ts";
 
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
@@ -38,18 +40,19 @@ const matrix = (...args: string[]) => gauntlet(["matrix", ...args]);
 
 type Element = ReturnType<typeof elementsOf>[number];
 
-/** Cells of the first table of a page, by row. */
-function cellsOf(page: string): Element[][] {
-  const table = elementsOf(page).find(({ tagName }) => tagName === "table");
-  if (table === undefined) throw new Error("the page has no table");
+/** Cells of the table of a section, by row. */
+function cellsOf(page: string, id = "matrix"): Element[][] {
+  const section = elementsOf(page).find((element) => attribute(element, "id") === id);
+  const table = section && elementsIn(section).find(({ tagName }) => tagName === "table");
+  if (table === undefined) throw new Error(`the section ${id} has no table`);
   return elementsIn(table)
     .filter(({ tagName }) => tagName === "tr")
     .map((row) => elementsIn(row).filter(({ tagName }) => tagName === "th" || tagName === "td"));
 }
 
 /** The same as text. */
-const overviewOf = (page: string): string[][] =>
-  cellsOf(page).map((row) => row.map((cell) => textOf(cell).replace(/\s+/g, " ").trim()));
+const overviewOf = (page: string, id = "matrix"): string[][] =>
+  cellsOf(page, id).map((row) => row.map((cell) => textOf(cell).replace(/\s+/g, " ").trim()));
 
 test("the page shows every gateway and version with its profiles, as sign and word with the reason", async () => {
   const { code, stdout } = await matrix(...FILES, "--out", at("page"));
@@ -68,6 +71,90 @@ test("the page shows every gateway and version with its profiles, as sign and wo
   ]);
   expect(cells("money")[0]?.[1]).toMatch(/^–not claimednot chosen; \d+ of \d+ MUST open$/);
   expect(read("page", "index.html")).not.toMatch(/<script|score of|\d %/);
+});
+
+test("for a need, the page names the gateways that meet every profile of it, and those that lack one", async () => {
+  const claimed = (name: string, version: string, change: (claim: Claim) => Claim) => {
+    const path = at(`needs-${name}-${version}.json`);
+    const [gateway, id] = [{ name, version, startedWith: "run", server: null }, `${name} ${version}`];
+    const sha256 = createHash("sha256").update(id).digest("hex");
+    const base = conformantClaim({ gateway, record: { sha256, files: [] } });
+    writeFileSync(path, claimText(change({ ...base, run: { ...base.run, id } })));
+    return path;
+  };
+  const broken = (profile: string, requirement: string) => (claim: Claim) => {
+    const changed = withRequirements(claim, profile, ({ id }) => (id === requirement ? { result: "broken" } : {}));
+    const result = { result: "not-conformant", causes: 1 } as const;
+    return {
+      ...changed,
+      profiles: changed.profiles.map((one) => (one.name === profile ? { ...one, ...result } : one)),
+    };
+  };
+  const files = [
+    claimed("meets-all", "2", (claim) => claim),
+    claimed("meets-all", "1", broken("chat", "CHAT-1")),
+    claimed("no-money", "1", broken("money", "SPEND-2")),
+    claimed("was-better", "1", (claim) => claim),
+    claimed("was-better", "2", (claim) => broken("money", "SPEND-2")(broken("chat", "CHAT-1")(claim))),
+  ];
+  expect((await matrix(...files, "--out", at("needs"))).code).toBe(0);
+  const rows = overviewOf(read("needs", "index.html"), "needs");
+  const row = (need: string) => rows.find(([first]) => first?.startsWith(need))?.slice(1);
+  // Only the newest version of each counts, and nothing here was verified.
+  expect(row("Both dialects, streaming, hard budgets")).toEqual([
+    "✓meets-allnot verified",
+    "no-money (money: not conformant)",
+  ]);
+  expect(row("Both dialects, streamingchat")).toEqual([
+    "✓meets-allnot verified✓no-moneynot verified",
+    "was-better (chat: not conformant)",
+  ]);
+});
+
+describe("overhead", () => {
+  const measured = at("measured");
+
+  beforeAll(async () => {
+    await using direct = await startDelayedProvider({ response: 0, first: 0, each: 0 });
+    const target = (name: string, version: string) => {
+      const lines = [`name: ${name}`, `baseUrl: ${direct.origin}/v1`, "keys: { valid: env:K }", "models: { chat: m }"];
+      const gateway = `gateway: { version: "${version}" }`;
+      writeFileSync(at(`${name}.yaml`), `${[...lines, gateway].join("\n")}\ndialects: [chat]\n`);
+      return at(`${name}.yaml`);
+    };
+    const targets = [target("alpha", "1.10.0"), target("beta", "1")];
+    const brief = ["--concurrency", "1", "--prompt-bytes", "500", "--rounds", "8", "--block-s", "0.1", "--no-frontier"];
+    const args = ["overhead", "--target", ...targets, "--direct", target("direct", "1"), ...brief, "--anyway"];
+    const { code, stderr } = await gauntlet([...args, "--out", measured], { K: "overhead-key-0815" });
+    if (code !== 0 && code !== 4) throw new Error(stderr);
+  }, 120_000);
+
+  test("is a table of its own with intervals, and a cell without a figure has its reason", async () => {
+    const { code } = await matrix(...FILES, "--overhead", measured, "--out", at("overhead"));
+    expect(code).toBe(0);
+    const [head = [], ...rows] = overviewOf(read("overhead", "index.html"), "overhead");
+    expect(head.slice(0, 3)).toEqual([
+      "Gateway",
+      "response, p50non-streaming, 1 client, 500 B",
+      "response, p99non-streaming, 1 client, 500 B",
+    ]);
+    const firstOf = (name: string) => rows.find(([gateway]) => gateway === name)?.[1];
+    expect(firstOf("alpha1.10.0")).toMatch(/^−?\d+\.\d+−?\d+\.\d+ to −?\d+\.\d+/);
+    expect(firstOf("alpha1.9.0")).toBe("–no figuremeasured with version 1.10.0");
+    expect(firstOf("beta2")).toBe("–no figuremeasured with version 1");
+    expect(firstOf("dirty3")).toBe("–no figurenot in this measurement");
+    // No figure changes a result, and no result says anything about speed.
+    await matrix(...FILES, "--out", at("no-overhead"));
+    const [withIt, without] = ["overhead", "no-overhead"].map((name) => overviewOf(read(name, "index.html")));
+    expect(withIt).toEqual(without);
+    expect(read("no-overhead", "index.html")).toContain("No measurement was given (--overhead).");
+  });
+
+  test("of another run is an error", async () => {
+    const { code, stderr } = await matrix(claimFile("beta"), "--overhead", at("good"), "--out", at("never"));
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/--overhead: the run in .*good is one of `gauntlet conform`/);
+  });
 });
 
 test("every link of the page leads to a place of the page or to a file next to it", async () => {

@@ -44,6 +44,8 @@ export interface Gateway {
   readonly onlyByName?: true;
   /** What is run; default: all checks. */
   readonly runs?: readonly GatewayRun[];
+  /** The profiles that it claims in the published matrix; absent: it is not in it. */
+  readonly profiles?: readonly string[] | undefined;
   /** Programs that it needs in PATH, from what is installed. */
   readonly programs?: (tools: string) => string;
   /** Whether the example's `set-up.mjs` is run before the gateway is started, or contacts it. */

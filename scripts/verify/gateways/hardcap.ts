@@ -16,6 +16,7 @@ export const hardcap: Gateway = {
   otherPorts: [...REPLICA_PORTS, REDIS_PORT],
   onlyByName: true,
   runs: disturbedRuns("gauntlet.yaml"),
+  profiles: ["chat", "models-and-auth", "denials", "limits", "money", "streaming", "replicas", "http", "openai-sdk"],
   programs,
   setUp: "before",
   cut: "connection",
@@ -34,4 +35,5 @@ export const hardcapPosthoc: Gateway = {
     edit: (path, text) => (path === "config.yaml" ? text.replace("accounting: reserve", "accounting: posthoc") : text),
   },
   expected: "expected-posthoc.yaml",
+  profiles: undefined,
 };

@@ -13,6 +13,7 @@ export const inferrail: Gateway = {
   otherPorts: REPLICA_PORTS,
   onlyByName: true,
   runs: disturbedRuns("gauntlet.yaml"),
+  profiles: ["chat", "messages", "models-and-auth", "streaming", "replicas", "http", "openai-sdk", "anthropic-sdk"],
   programs: (tools) => join(tools, "inferrail", "bin"),
   setUp: "before",
   cut: "connection",

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { startPostgres } from "./database/postgres.ts";
 import type { Gateway } from "./gateway.ts";
 import { litellm, litellmEnvironment, litellmPrograms, migrate } from "./litellm.ts";
-import { startPostgres } from "./postgres.ts";
 import { disturbedRuns, missingRedis, startReplicas } from "./replicas.ts";
 
 const REPLICA_PORTS = [9222, 9223];
@@ -19,6 +19,7 @@ export const litellmReplicas: Gateway = {
   expected: "expected-replicas.yaml",
   onlyByName: true,
   runs: disturbedRuns("replicas.yaml"),
+  profiles: undefined,
   programs: litellmPrograms,
   missing: () => litellm.missing() ?? missingRedis(),
   async start(place) {

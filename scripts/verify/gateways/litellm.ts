@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { missingPostgres, type Postgres, startPostgres } from "./database/postgres.ts";
 import type { Gateway, ProgramPlace } from "./gateway.ts";
 import { installFromNpm } from "./portkey.ts";
-import { missingPostgres, type Postgres, startPostgres } from "./postgres.ts";
 import { type Program, run, startProgram } from "./program.ts";
 
 const PACKAGES = ["litellm[proxy]==1.106.2", "prisma==0.15.0"];
@@ -88,12 +88,26 @@ export async function startProxy(
   return program;
 }
 
+/** What it has with and without a database. */
+const PROFILES = [
+  "chat",
+  "messages",
+  "models-and-auth",
+  "denials",
+  "limits",
+  "streaming",
+  "http",
+  "openai-sdk",
+  "anthropic-sdk",
+];
+
 export const litellmWithoutDatabase: Gateway = {
   name: "litellm-without-database",
   title: "LiteLLM without database",
   port: 9220,
   setUp: "before",
   cut: "end",
+  profiles: PROFILES,
   missing: missingPython,
   install,
   start: (place) => startProxy(place, "litellm-without-database", {}),
@@ -105,11 +119,12 @@ export const litellm: Gateway = {
   port: 9222,
   setUp: "after",
   cut: "end",
+  profiles: [...PROFILES, "money"],
   missing: () => missingPython() ?? missingPostgres(),
   install(tools) {
     install(tools);
     installFromNpm(join(tools, "engine"), ENGINE_PACKAGES, ["--ignore-scripts"]);
-    const engine = fileURLToPath(new URL("query-engine.ts", import.meta.url));
+    const engine = fileURLToPath(new URL("database/query-engine.ts", import.meta.url));
     const starter = `#!/bin/sh\nexec '${process.execPath}' --import '${import.meta.resolve("tsx")}' '${engine}' "$@"\n`;
     writeFileSync(engineOf(tools), starter, { mode: 0o755 });
     generateClient(tools);

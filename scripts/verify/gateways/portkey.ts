@@ -16,6 +16,7 @@ export const portkey: Gateway = {
   port: 9210,
   setUp: "before",
   cut: "connection",
+  profiles: ["chat", "messages", "streaming", "http", "openai-sdk", "anthropic-sdk"],
   missing: () => undefined,
   install: (tools) => installFromNpm(join(tools, "portkey"), PACKAGES, ["--legacy-peer-deps"]),
   start: startPortkey,

@@ -31,6 +31,8 @@ interface Started extends AsyncDisposable {
 export interface InFront {
   readonly name: string;
   readonly title: string;
+  /** As its claim in docs/matrix names it, and its version; the reference gateway is of the same build as the measurement. */
+  readonly claim: { readonly name: string; readonly version?: string };
   /** Maximum number of provider requests for one client request, according to its configuration. */
   readonly attempts: number;
   missing(): string | undefined;
@@ -53,6 +55,7 @@ const started = (program: Program, target: Started["target"]): Started => ({
 const reference: InFront = {
   name: "reference",
   title: "reference gateway",
+  claim: { name: "embedded reference gateway" },
   attempts: 2,
   missing: () => undefined,
   install: () => undefined,
@@ -91,6 +94,7 @@ const reference: InFront = {
 const liteLlm: InFront = {
   name: "litellm",
   title: "LiteLLM 1.106.2",
+  claim: { name: "litellm-without-database", version: "1.106.2" },
   attempts: 3,
   missing: litellmWithoutDatabase.missing,
   install: litellmWithoutDatabase.install,
@@ -135,6 +139,7 @@ const own = (provider: string) => ({
 const portkeyInFront: InFront = {
   name: "portkey",
   title: "Portkey 1.15.2",
+  claim: { name: "portkey", version: "1.15.2" },
   attempts: 2,
   missing: portkey.missing,
   install: portkey.install,

@@ -17,12 +17,12 @@ interface Measured {
 export function measuredPage({ overhead: { overhead, verdict }, suites, machine, measuredOn }: Measured): string {
   if (overhead === undefined) throw new Error("the record has no overhead");
   const { arms, control, ceilingPerS, rounds } = overhead;
-  const tables = arms.map(({ name, levels, frontier, diagnoses = [] }) => {
+  const tables = arms.map(({ name, version, levels, frontier, diagnoses = [] }) => {
     const bounds = (frontier?.bounds ?? []).map(
       ({ addedP99Ms, requestsPerS, isPassed }) =>
         `${addedP99Ms} ms: ${requestsPerS === null ? "below the lowest rate" : `${isPassed ? "" : "at least "}${requestsPerS}/s`}`,
     );
-    return `### ${name}
+    return `### ${version === undefined ? name : `${name} ${version}`}
 
 | clients | request | prompt | added p50, ms | added p99, ms | added TTFT p50, ms | requests/s | |
 |---:|---|---:|---:|---:|---:|---:|---|

@@ -1,10 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describeExitCode, describeProfiles, oneLine, type ReportSource } from "../../../reports/index.ts";
-import { BADGE_MARK, type MatrixClaim, renderMatrix } from "../../../reports/matrix/index.ts";
+import { BADGE_MARK, type MatrixClaim, type OverheadRecord, renderMatrix } from "../../../reports/matrix/index.ts";
 import { byGateway, type ClaimFile, changesOf, readClaims } from "../../claims/index.ts";
 import { EXIT, fileProblem, UsageError } from "../../core/index.ts";
-import { writeAtomically } from "../../record/index.ts";
+import { readRecord, writeAtomically } from "../../record/index.ts";
 import type { Outcome } from "../../run/control/index.ts";
 import { verifiedRecords } from "./verified-records.ts";
 
@@ -15,6 +15,8 @@ export interface MatrixOptions {
   readonly out: string;
   /** Folder with runs. */
   readonly records?: string | undefined;
+  /** Folder of a run of `gauntlet overhead`. */
+  readonly overhead?: string | undefined;
 }
 
 /**
@@ -23,12 +25,13 @@ export interface MatrixOptions {
  *
  * @throws UsageError if a claim is damaged, repeats another one, or does not follow from its record; nothing is written then.
  */
-export function matrix({ claims: paths, out, records }: MatrixOptions): Outcome {
+export function matrix({ claims: paths, out, records, overhead }: MatrixOptions): Outcome {
   const files = readClaims(paths);
   const verified: ReadonlyMap<ClaimFile, ReportSource> =
     records === undefined ? new Map() : verifiedRecords(files, records);
   const claims = files.map((file) => ({ claim: file.claim, record: verified.get(file) }));
-  const rendered = renderMatrix({ claims, hasRecords: records !== undefined });
+  const measured = overhead === undefined ? undefined : overheadOf(overhead);
+  const rendered = renderMatrix({ claims, hasRecords: records !== undefined, overhead: measured });
   const written = write(out, rendered);
   const shown = byGateway(claims).flatMap((gateway) => [...gateway.claims]);
   const isUnproven = records !== undefined && verified.size === 0;
@@ -57,6 +60,16 @@ export function matrix({ claims: paths, out, records }: MatrixOptions): Outcome 
         "",
       ].join("\n"),
   };
+}
+
+/** @throws UsageError if the folder has no finished measurement. */
+function overheadOf(folder: string): OverheadRecord {
+  const record = readRecord(folder);
+  const { overhead } = record;
+  if (overhead !== undefined) return { ...record, overhead };
+  throw new UsageError(`--overhead: the run in ${folder} is one of \`gauntlet ${record.command}\``, {
+    hint: "Name the folder of a run of `gauntlet overhead`.",
+  });
 }
 
 /** Maximum length of a gateway's name and version, and of the results of its profiles. */

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { endLine, jsonDocument, renderOverhead } from "../../../reports/index.ts";
-import { EXIT, type ExitCode, processorTimes, UsageError } from "../../core/index.ts";
+import { EXIT, type ExitCode, member, processorTimes, UsageError } from "../../core/index.ts";
 import type { Dialect } from "../../dialects/index.ts";
 import { Redactor } from "../../http/recorder/index.ts";
 import { guardOver, modelFor } from "../../load/index.ts";
@@ -82,7 +82,7 @@ export async function overhead(options: OverheadCommandOptions, control: RunCont
     onProgress: (text, leftS) => onProgress({ kind: "step", text, leftS, atMost: true }),
     onNotice: (text) => onProgress({ kind: "notice", text }),
   });
-  const found = { ...foundOf(measured, direct, watch), arguments: argumentsOf(options) };
+  const found = { ...foundOf(measured, { direct, gateways, watch }), arguments: argumentsOf(options) };
   const by = interruption.by();
   const record = recordOf(found, { target: first, seed, startedAt, by, redactor });
   const unjudged: RunRecord = {
@@ -98,14 +98,30 @@ export async function overhead(options: OverheadCommandOptions, control: RunCont
 
 type Signal = ReturnType<RunControl["interruption"]["by"]>;
 
-/** The measurements, the address of the upstream, and the resource usage of the first gateway. */
+interface MeasuredArms {
+  readonly direct: Target;
+  readonly gateways: readonly Target[];
+  /** Of the process of the first gateway. */
+  readonly watch: ProcessWatch | undefined;
+}
+
+/** The measurements, the versions of the gateways, the address of the upstream, and the resource usage of the first gateway. */
 function foundOf(
   { arms, ...measured }: Measured,
-  { name, baseUrl }: Target,
-  watch: ProcessWatch | undefined,
+  { direct: { name, baseUrl }, gateways, watch }: MeasuredArms,
 ): Omit<Overhead, "arguments"> {
-  const watched = arms.map((arm, index) => (index > 0 || watch === undefined ? arm : { ...arm, process: watch.used }));
-  return { ...measured, arms: watched, direct: nameWithAddress(name, baseUrl) };
+  const described = arms.map((arm, index) => ({
+    ...arm,
+    ...versionOf(gateways[index]),
+    ...(index > 0 || watch === undefined ? {} : { process: watch.used }),
+  }));
+  return { ...measured, arms: described, direct: nameWithAddress(name, baseUrl) };
+}
+
+/** The version that the target file states. */
+function versionOf(target: Target | undefined): { readonly version?: string } {
+  const version = member(member(target?.configuration, "gateway"), "version");
+  return typeof version === "string" ? { version } : {};
 }
 
 /** The command line that repeats a measurement, without its seed. */

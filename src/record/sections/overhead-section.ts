@@ -88,6 +88,8 @@ const frontierSchema = z.strictObject({
 
 const armSchema = z.strictObject({
   name: z.string(),
+  /** Version of the gateway, as its target file states it. */
+  version: z.string().optional(),
   levels: z.array(levelSchema),
   /** Absent if the measurement was interrupted before it, and for the control. */
   frontier: frontierSchema.optional(),

@@ -76,7 +76,7 @@ function gatewayOf(record: RunRecord): Claim["gateway"] {
   if (target.source === "embedded") {
     const version = harness.commit === undefined ? harness.version : `${harness.version}, commit ${harness.commit}`;
     const startedWith = ["gauntlet gateway", ...embeddedSwitches(record)].join(" ");
-    return { name: target.name, version, startedWith, server };
+    return { name: embeddedName(record), version, startedWith, server };
   }
   const written = isObject(configuration.value) ? configuration.value["gateway"] : undefined;
   const stated = (name: string): string | null => {
@@ -84,6 +84,15 @@ function gatewayOf(record: RunRecord): Claim["gateway"] {
     return typeof value === "string" ? value : null;
   };
   return { name: target.name, version: stated("version"), startedWith: stated("startedWith"), server };
+}
+
+/** A changed build is another gateway: under one name, its results would count as those of the unchanged one. */
+function embeddedName({ target, configuration }: RunRecord): string {
+  const changes = ["mutations", "variants"].flatMap((name) => {
+    const values = isObject(configuration.value) ? configuration.value[name] : undefined;
+    return Array.isArray(values) ? values.map(String) : [];
+  });
+  return changes.length === 0 ? target.name : `${target.name} with ${changes.join(", ")}`;
 }
 
 /**

@@ -3,7 +3,7 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePort, run, startProgram, type User } from "./program.ts";
+import { freePort, run, startProgram, type User } from "../program.ts";
 
 export interface Postgres extends AsyncDisposable {
   /** Of a separate empty database. */

@@ -1,12 +1,12 @@
 // Replaces Prisma's query engine, a program that no package registry has: the same HTTP interface, served by the WebAssembly
 // build of that engine in npm's @prisma/client. LiteLLM's Python client starts it.
 //
-//   ENGINE_MODULES=FOLDER query-engine.ts -p PORT       FOLDER has the `ENGINE_PACKAGES` of litellm.ts
+//   ENGINE_MODULES=FOLDER query-engine.ts -p PORT       FOLDER has the `ENGINE_PACKAGES` of ../litellm.ts
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage } from "node:http";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { isObject, member } from "../../../src/core/index.ts";
+import { isObject, member } from "../../../../src/core/index.ts";
 import { type Fields, readGraphql } from "./graphql-text.ts";
 
 /** The version that the Python client requests. */
