@@ -249,7 +249,7 @@ describe("many small requests", () => {
     const rows = [row(sent("served"), { ...tokens, requests: served, costMicroUsd })];
     const terms = { ...TERMS, prices: { [MODEL]: price } };
     return judge("ledger.rounding", {
-      ...{ terms, reading: reading(rows), tokens, served, elsewhere: [], model: MODEL, failed: [] },
+      ...{ terms, reading: reading(rows), tokens, served, fromOthers: [], model: MODEL, failed: [] },
     })[0];
   };
 
@@ -272,9 +272,9 @@ describe("the requests", () => {
       hasIds: true,
     });
     const order = ["served", "retried", "failed", "uncertain"];
-    const fates = cases.map(({ outcome }) => outcome);
-    expect(fates).toEqual([...fates].sort((a, b) => order.indexOf(a) - order.indexOf(b)));
-    expect(new Set(fates).size).toBe(4);
+    const outcomes = cases.map(({ outcome }) => outcome);
+    expect(outcomes).toEqual([...outcomes].sort((a, b) => order.indexOf(a) - order.indexOf(b)));
+    expect(new Set(outcomes).size).toBe(4);
     expect(cases.at(0)?.model).toBeUndefined();
   });
 

@@ -2,13 +2,14 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { describeExitCode } from "../../reports/index.ts";
 import type { StartTimes } from "../../scripts/verify/quickstart/start-times.ts";
+import { formatNumber } from "../../src/core/index.ts";
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 const times = JSON.parse(read("docs/internal/measured/npm-start.json")) as StartTimes;
 
 test("the README's figures of npm start are those that npm run verify start measured last", () => {
-  const counts = Object.entries(times.checks).map(([status, count]) => `${count} ${status}`);
-  const line = `${counts.join(", ")} in ${times.runS} s, ${times.requests} requests`;
+  const counts = Object.entries(times.checks).map(([status, count]) => `${formatNumber(count)} ${status}`);
+  const line = `${counts.join(", ")} in ${times.runS} s, ${formatNumber(times.requests)} requests`;
   expect(read("README.md")).toContain(`${line}\n${describeExitCode(times.exitCode)};`);
 });
 

@@ -18,7 +18,9 @@ import {
   withControl,
 } from "../../terminal/index.ts";
 
-const PROCESSES = { min: 0, max: 256 };
+/** With more threads on one machine, coordination outweighs the load. */
+const WORKERS = { min: 0, max: 64 };
+const INSTANCES = { min: 1, max: 256 };
 
 export const loadCommand = defineCommand({
   command: "load <what..>",
@@ -82,10 +84,10 @@ export const loadCommand = defineCommand({
         }),
         ...grouped("Advanced: engines and several processes", {
           engine: text("native, autocannon (closed loops) or k6; default: the workload's, else native"),
-          workers: { ...number("worker threads that share the load; 0: none", PROCESSES), default: 0 },
+          workers: { ...number("worker threads that share the load; 0: none", WORKERS), default: 0 },
           k6,
           instances: {
-            ...number("with k6: processes that share the schedule exactly", { ...PROCESSES, min: 1 }),
+            ...number("with k6: processes that share the schedule exactly", INSTANCES),
             default: 1,
           },
           shard: text("send one share of a workload, as in 3/8"),

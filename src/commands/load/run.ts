@@ -238,13 +238,8 @@ function withEngine(workload: Workload, engine: string | undefined): Workload {
   return { ...workload, engine };
 }
 
-/** With more threads on one machine, coordination outweighs the load. */
-const MAX_WORKERS = 64;
-
 /** Threads are for plain workloads of the native engine; a tier run says so and sends from one. */
 function checkWorkers({ workers }: LoadOptions, workloads: readonly Workload[], onProgress: OnProgress): void {
-  if (!Number.isInteger(workers) || workers < 0 || workers > MAX_WORKERS)
-    throw new UsageError(`--workers must be a whole number from 0 to ${MAX_WORKERS}`);
   if (workers === 0) return;
   const other = workloads.find(({ engine }) => engine !== "native");
   if (other !== undefined)

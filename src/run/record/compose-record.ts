@@ -103,7 +103,7 @@ export function composeFrom(facts: FactsFrom): RunRecord {
       note:
         facts.binds === "client"
           ? "The client sent these requests to scripted gateways."
-          : "The gateway's own logs may lack those that were refused or lost in the network.",
+          : "Requests that were refused or lost in the network may be missing from the gateway's own logs.",
     },
     ...(facts.load === undefined ? {} : { load: figuresOfLoad(facts.load) }),
   };

@@ -201,8 +201,8 @@ describe.concurrent("worker threads", () => {
 });
 
 test.each([
-  [["starter", "--workers", "1.5"], "--workers must be a whole number"],
-  [["starter", "--workers", "65"], "--workers must be a whole number"],
+  [["starter", "--workers", "1.5"], "--workers takes a whole number from 0 to 64"],
+  [["starter", "--workers", "65"], "--workers takes a whole number from 0 to 64"],
   [["peak", "--engine", "autocannon", "--workers", "2"], "--workers needs the native engine"],
 ])("%j is a mistake of the command line", async (args, message) => {
   const { code, stderr } = await gauntlet(["load", "--target", "embedded", ...args]);

@@ -74,7 +74,7 @@ test("a suite has its verdict once nothing more is sent for it, and says what is
     {
       kind: "suite",
       verdict: "PASS",
-      text: `models: PASS (${sending.length} pass); ${later} check instances of this suite run at the end`,
+      text: `models: PASS (${sending.length} pass) (+${later} at the end)`,
     },
   ]);
 });
