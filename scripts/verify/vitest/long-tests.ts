@@ -1,5 +1,6 @@
 /** Tests that `npm test` leaves to `npm run verify slow`: each takes over twenty seconds on two cores. */
 export const SLOW_TESTS: readonly string[] = [
+  "test/commands/load/events-after.test.ts",
   "test/adversary/adversary.test.ts",
   "test/browser/live.test.ts",
   "test/browser/matrix.test.ts",

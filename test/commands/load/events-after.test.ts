@@ -33,7 +33,8 @@ describe("slots after an event", () => {
   test("every slot is free after replicas that drain were restarted", async () => {
     await using gateways = await startTwoGateways("--drain 10000 --pace 100", SLOTS);
     const { code, stdout, findings, run } = await load(gateways, slotsWorkload());
-    expect(code, stdout).toBe(0);
+    // A busy machine leaves the latencies of the load undecided, but not the slots.
+    expect(code, stdout).toBe(/too busy|other processes used/.test(stdout) ? 4 : 0);
     expect(findings.get("event.roll.slots-leaked")).toMatchObject({ outcome: "met" });
     expect(run?.slots).toMatchObject({ limit: 30, sent: 30, admitted: 30, denied: 0, atOnce: 30, others: [] });
     expect(run?.phases).toHaveLength(1);
