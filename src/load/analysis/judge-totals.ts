@@ -38,14 +38,17 @@ export function endedByThreshold(stop: LoadStop | undefined): Pick<JudgedRun, "e
   return stop?.kind === "threshold" ? { endedBy: stop.endedBy } : {};
 }
 
-/** What plain load must decide to pass. */
-export const TOTALS_QUESTIONS: readonly string[] = [
-  "load.admitted",
-  "load.invalid",
-  "load.denied",
-  "load.failed",
-  "load.dropped",
-];
+/** What plain load must decide to pass, apart from thresholds. */
+export function totalsQuestions({ written }: Pick<Workload, "written">): readonly string[] {
+  const isBound = (share: "deniedShare" | "failedShare") => boundByThreshold(written, share) !== undefined;
+  return [
+    "load.admitted",
+    "load.invalid",
+    ...(isBound("deniedShare") ? [] : ["load.denied"]),
+    ...(isBound("failedShare") ? [] : ["load.failed"]),
+    "load.dropped",
+  ];
+}
 
 interface LoadTotals
   extends Readonly<Record<"sent" | "admitted" | "denied" | "failed" | "invalid" | "dropped", number>>,

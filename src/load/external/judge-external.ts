@@ -3,7 +3,7 @@ import { mayCountDenied, waitsOf } from "../../limits/index.ts";
 import type { Finding, JudgedPhase, JudgedRun, LoadGenerator, LoadInstance } from "../../record/index.ts";
 import type { Limits, Target } from "../../target/index.ts";
 import { judgeReplies } from "../analysis/judge-replies.ts";
-import { endedByThreshold, judgeStop, judgeTotals, TOTALS_QUESTIONS } from "../analysis/judge-totals.ts";
+import { endedByThreshold, judgeStop, judgeTotals, totalsQuestions } from "../analysis/judge-totals.ts";
 import { phaseRecord } from "../measure/phase-record.ts";
 import { runRecord } from "../measure/run-record.ts";
 import type { LoadStop } from "../send/load-guard.ts";
@@ -112,7 +112,7 @@ export function judgeExternal(run: ExternalRun): RanLoad {
       peakInFlight,
       connections: 0,
       findings: [...(name === last ? judgeStop(run.stop) : []), ...findings, ...rules],
-      questions: limits === null ? TOTALS_QUESTIONS : (phaseOf(name)?.questions ?? []),
+      questions: limits === null ? totalsQuestions(workload) : (phaseOf(name)?.questions ?? []),
     });
   });
   const ofWorkload =

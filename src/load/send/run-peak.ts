@@ -3,7 +3,7 @@ import { CapturedPiece, LoadExchange, nowUs } from "../../http/load-client/index
 import type { ReceivedReply } from "../../judging/index.ts";
 import type { LoadGenerator } from "../../record/index.ts";
 import { assertOneAddress } from "../../target/index.ts";
-import { endedByThreshold, judgeStop, judgeTotals, TOTALS_QUESTIONS } from "../analysis/judge-totals.ts";
+import { endedByThreshold, judgeStop, judgeTotals, totalsQuestions } from "../analysis/judge-totals.ts";
 import { watchThresholds } from "../analysis/thresholds.ts";
 import { assertRepeatable } from "../external/plan-workload.ts";
 import { GeneratorHealth, PEAK_BOUNDS } from "../measure/generator-health.ts";
@@ -153,7 +153,7 @@ function recorded(workload: Workload, sent: Sent): RanLoad {
     peakInFlight: sent.peakInFlight,
     connections: sent.connections,
     findings: [...judgeStop(guard.stop), ...judgeTotals(workload, { ...tally.total, ...outcomes.close() })],
-    questions: TOTALS_QUESTIONS,
+    questions: totalsQuestions(workload),
   });
   return {
     run: runRecord({

@@ -3,7 +3,7 @@ import { nowUs } from "../../http/load-client/index.ts";
 import type { TaggedHistogram } from "../../metrics/index.ts";
 import type { JudgedPhase, JudgedRun, LoadInstance } from "../../record/index.ts";
 import { allKeys, type Key, type Target } from "../../target/index.ts";
-import { endedByThreshold, judgeStop, judgeTotals, TOTALS_QUESTIONS } from "../analysis/judge-totals.ts";
+import { endedByThreshold, judgeStop, judgeTotals, totalsQuestions } from "../analysis/judge-totals.ts";
 import { judgeLoneWaits } from "../analysis/judge-waits.ts";
 import { judgeSoFar, watchThresholds } from "../analysis/thresholds.ts";
 import { type EventNotice, EventRunner, type EventRunnerOptions, type ExecutedEvent } from "../events/event-runner.ts";
@@ -197,7 +197,7 @@ export function recordShare(
     startS: (startUs - originUs) / 1_000_000,
     durationS: (endUs - startUs) / 1_000_000,
     findings,
-    questions: TOTALS_QUESTIONS,
+    questions: totalsQuestions(workload),
   });
   const endMs = originMs + (endUs - originUs) / 1_000;
   return {

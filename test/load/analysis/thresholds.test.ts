@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { LoadExchange } from "../../../src/http/load-client/load-exchange.ts";
-import { judgeStop } from "../../../src/load/analysis/judge-totals.ts";
+import { judgeStop, judgeTotals, totalsQuestions } from "../../../src/load/analysis/judge-totals.ts";
 import {
   assertDecidableByTotals,
   endIfCrossed,
@@ -11,6 +11,7 @@ import {
 import { OutcomeCounts } from "../../../src/load/measure/phase-record.ts";
 import { Tally } from "../../../src/load/measure/tally.ts";
 import { LoadGuard } from "../../../src/load/send/load-guard.ts";
+import { DEFAULT_ALLOW } from "../../../src/load/workload/workload.ts";
 import type { JudgedPhase } from "../../../src/record/index.ts";
 import { loadClass, loadPhase, loadRun, quantiles } from "../../support/load-records.ts";
 
@@ -155,4 +156,21 @@ describe("a run whose generator was late", () => {
     expect(late(0.2, "failed < 1 %")).toBe("fail");
     expect(late(0.002, "failed < 1 %")).toBe("pass");
   });
+});
+
+test.each([
+  ["without a threshold, the default of allow decides", {}, ["load.failed"]],
+  ["a threshold on all requests decides", { thresholds: ["failed < 5 %"] }, []],
+  ["a threshold on some requests does not", { thresholds: ["failed{dialect=chat} < 5 %"] }, ["load.failed"]],
+  ["a lower bound does not", { thresholds: ["failed > 5 %"] }, ["load.failed"]],
+  ["an explicit allow decides as well", { thresholds: ["failed < 5 %"], allow: { failedShare: 0 } }, ["load.failed"]],
+])("%s", (_what, written, expected) => {
+  const totals = {
+    ...{ sent: 100, admitted: 99, denied: 0, failed: 1, invalid: 0, dropped: 0, denials: [], invalidReplies: [] },
+    failures: [{ what: "500", count: 1 }],
+  };
+  const named = judgeTotals({ allow: DEFAULT_ALLOW, written }, totals).map(({ name }) => name);
+  expect(named.filter((name) => name === "load.failed")).toEqual(expected);
+  // Whatever a phase must decide is decided.
+  expect(totalsQuestions({ written }).filter((question) => !named.includes(question))).toEqual([]);
 });
