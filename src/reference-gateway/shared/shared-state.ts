@@ -140,8 +140,10 @@ export class SharedState {
     if (this.#isClosed) return;
     clearInterval(this.#watch);
     // Without the file, the others notice that the process has ended.
+    const gone = { kind: "gone", replica: this.replica } as const;
     this.#whenAvailable(() => {
-      this.add({ kind: "gone", replica: this.replica });
+      // What the others never learn is not for those that start later either.
+      if (this.#propagationDelayMs(gone, this.replica) !== undefined) this.add(gone);
       this.#log.remove(this.replica);
     });
     this.#isClosed = true;
