@@ -32,7 +32,10 @@ describe.concurrent("a tier run whose gateway changes its pace within a phase", 
     expect(findingOf(run, "latency.slowed")).toMatchObject({
       ...{ outcome: "broken", weight: "warn", requirements: ["STEADY-LATENCY"] },
       observed: facts(
-        expect.stringMatching(/^every kind: p50 [\d.]+ ms before, 5,\d{3} ms from second \d+ to \d+ of the run/),
+        // Without the time for which this process, in which everything runs, was held up.
+        expect.stringMatching(
+          /^every kind: p50 [\d.]+ ms before, (?:4,[89]|5,\d)\d\d ms from second \d+ to \d+ of the run/,
+        ),
       ),
     });
     expect(run.phases.find(({ name }) => name === "at-rate-limit")?.verdict).toBe("warn");
