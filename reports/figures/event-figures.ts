@@ -61,22 +61,28 @@ function whileItLasted({ atS, execution, undo }: LoadEvent, figures: EventFigure
 const ABOVE_LIMIT = 1.2;
 
 /**
- * Whether limits applied while an event lasted, if the account was at its limit before it. A limiter of whole minutes may admit all requests for some time, so that the whole
- * minutes since the event decide.
+ * Whether limits applied while an event lasted, if the account was at its limit before it. A limiter of whole minutes may admit all
+ * requests for some time, so that the whole minutes since the event decide. Unusable and incomplete responses may have been admitted:
+ * a gateway that sends garbage neither fails closed nor applies limits.
  */
 function modeOf(servedPerS: number, figures: EventFigures): string {
+  const { limit } = figures;
   const ratio = admittedRatio(figures);
-  if (ratio === undefined) return "";
-  if (servedPerS === 0) return ": it failed closed";
-  if (ratio <= ABOVE_LIMIT) return ": limits still applied";
-  const { admittedBefore = 0, beforeS = 1 } = figures.limit ?? {};
-  return servedPerS > (ABOVE_LIMIT * admittedBefore) / beforeS ? ": it failed open" : "";
+  if (limit === undefined || ratio === undefined) return "";
+  const { unclear, admittedBefore, beforeS } = limit;
+  if (servedPerS === 0) return unclear === 0 ? ": it failed closed" : "";
+  if (ratio > ABOVE_LIMIT) return servedPerS > (ABOVE_LIMIT * admittedBefore) / beforeS ? ": it failed open" : "";
+  return (admittedRatio(figures, unclear) ?? 0) <= ABOVE_LIMIT ? ": limits still applied" : "";
 }
 
-/** What was admitted from the event on, as a multiple of what was admitted while the account was at its limit. */
-function admittedRatio({ limit }: EventFigures): number | undefined {
+/**
+ * What was admitted from the event on, as a multiple of what was admitted while the account was at its limit.
+ *
+ * @param more requests to be counted as well.
+ */
+function admittedRatio({ limit }: EventFigures, more = 0): number | undefined {
   if (limit === undefined || limit.windowS === 0 || limit.admittedBefore === 0) return undefined;
-  return limit.admitted / limit.windowS / (limit.admittedBefore / limit.beforeS);
+  return (limit.admitted + more) / limit.windowS / (limit.admittedBefore / limit.beforeS);
 }
 
 function limitText(figures: EventFigures): string[] {

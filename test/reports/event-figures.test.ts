@@ -51,13 +51,16 @@ test.each([
   expect(outage(outcome)).toEqual([`while it lasted, 16 requests in 4 s: ${ends}`]);
 });
 
-test.each([
-  ["denied", "retryable", 20, "it failed closed"],
-  ["served, and no more in a minute than before", "served", 100, "limits still applied"],
-  ["served, and much more in a minute than before", "served", 240, "it failed open"],
-] as const)(
+test.each<readonly [string, "retryable" | "served", number, string, number]>([
+  ["denied", "retryable", 20, "it failed closed", 0],
+  ["served, and no more in a minute than before", "served", 100, "limits still applied", 0],
+  ["served, and much more in a minute than before", "served", 240, "it failed open", 0],
+  ["served, and some unusable replies may have been admitted", "served", 100, "limits still applied", 20],
+  ["served, and so many are unusable that more may have been admitted", "served", 100, "", 100],
+  ["not served, but some get unusable replies", "retryable", 20, "", 1],
+])(
   "what a gateway at its limit does while an event lasts: requests are %s",
-  (_name, outcome, admitted, mode) => {
+  (_name, outcome, admitted, mode, unclear) => {
     const limit = {
       deniedBefore: 500,
       limitedS: 80,
@@ -65,10 +68,10 @@ test.each([
       admittedBefore: 120,
       windowS: 60,
       sent: 240,
-      unclear: 0,
+      unclear,
     };
     const [text] = outage(outcome, {}, { ...limit, admitted });
-    expect(text).toMatch(new RegExp(`, 0 failed: ${mode}$`));
+    expect(text).toMatch(new RegExp(`, 0 failed${mode === "" ? "" : `: ${mode}`}$`));
   },
 );
 

@@ -38,16 +38,20 @@ export function endedByThreshold(stop: LoadStop | undefined): Pick<JudgedRun, "e
   return stop?.kind === "threshold" ? { endedBy: stop.endedBy } : {};
 }
 
-/** What plain load must decide to pass, apart from thresholds. */
-export function totalsQuestions({ written }: Pick<Workload, "written">): readonly string[] {
-  const isBound = (share: "deniedShare" | "failedShare") => boundByThreshold(written, share) !== undefined;
+const QUESTIONS = ["load.admitted", "load.invalid", "load.denied", "load.failed", "load.dropped"];
+
+/** The findings about totals that a threshold on the same share replaces: one fact is one failure. */
+function replacedByThresholds({ written }: Pick<Workload, "written">): string[] {
   return [
-    "load.admitted",
-    "load.invalid",
-    ...(isBound("deniedShare") ? [] : ["load.denied"]),
-    ...(isBound("failedShare") ? [] : ["load.failed"]),
-    "load.dropped",
+    ...(boundByThreshold(written, "deniedShare") === undefined ? [] : ["load.denied"]),
+    ...(boundByThreshold(written, "failedShare") === undefined ? [] : ["load.failed"]),
   ];
+}
+
+/** What plain load must decide to pass, apart from thresholds. */
+export function totalsQuestions(workload: Pick<Workload, "written">): readonly string[] {
+  const replaced = replacedByThresholds(workload);
+  return QUESTIONS.filter((question) => !replaced.includes(question));
 }
 
 interface LoadTotals
@@ -67,8 +71,8 @@ export function reachedGateway({ what }: { readonly what: string }): boolean {
 
 /**
  * Judges the totals of a workload, whichever engine sent it: something is admitted, only limits deny, denials and failures
- * stay within what the workload allows (unless its thresholds bound them), and nothing is dropped. If no request reached a gateway, nothing is decided. If
- * requests reached a gateway and all of them failed, the gateway fails.
+ * stay within what the workload allows, unless its thresholds bound them, and nothing is dropped. If no request reached a gateway,
+ * nothing is decided. If requests reached a gateway and all of them failed, the gateway fails.
  */
 export function judgeTotals({ allow, written }: Pick<Workload, "allow" | "written">, totals: LoadTotals): Finding[] {
   const { sent, admitted, denied, failed, invalid, dropped, denials, failures, lastFailure } = totals;
@@ -82,10 +86,8 @@ export function judgeTotals({ allow, written }: Pick<Workload, "allow" | "writte
   const others = denials.filter(({ reason }) => !isLimitReason(reason));
   const stated = failures.reduce((sum, { what, count }) => (isStatedFailure(what) ? sum + count : sum), 0);
   const refused = others.reduce((sum, { count }) => sum + count, 0);
-  // A threshold on the same share decides alone: one fact is one failure.
-  const unlessBound = (bound: "deniedShare" | "failedShare", compared: Parameters<typeof finding>[0]) =>
-    boundByThreshold(written, bound) === undefined ? [finding(compared)] : [];
-  return [
+  const replaced = replacedByThresholds({ written });
+  const findings = [
     admitted + invalid === 0 && denied > 0 && refused === 0
       ? finding({
           name,
@@ -104,7 +106,7 @@ export function judgeTotals({ allow, written }: Pick<Workload, "allow" | "writte
           basis: "content",
         }),
     ...judgeReplies("load", totals, allow),
-    ...unlessBound("deniedShare", {
+    finding({
       name: "load.denied",
       title: "The share of denials stays within what the workload allows",
       requirements: [],
@@ -124,7 +126,7 @@ export function judgeTotals({ allow, written }: Pick<Workload, "allow" | "writte
       basis: "content",
       magnitude: refused / sent,
     }),
-    ...unlessBound("failedShare", {
+    finding({
       name: "load.failed",
       title: "Requests get a complete response",
       requirements: [],
@@ -145,6 +147,7 @@ export function judgeTotals({ allow, written }: Pick<Workload, "allow" | "writte
       magnitude: dropped / sent,
     }),
   ];
+  return findings.filter((one) => !replaced.includes(one.name));
 }
 
 /** `40 401 invalid_api_key, 2 429 without a reason`. */

@@ -51,3 +51,13 @@ export function parseRatioBound(written: string): RatioBound | undefined {
     ? undefined
     : { text: written.trim(), value, isInclusive: operator === "<=" };
 }
+
+/** Whether an interval is entirely within a bound, or entirely beyond it; `undefined`: neither. */
+export function isWithin(
+  { low, high }: { readonly low: number; readonly high: number },
+  { value, isInclusive }: RatioBound,
+): boolean | undefined {
+  if (isInclusive ? low > value : low >= value) return false;
+  if (isInclusive ? high <= value : high < value) return true;
+  return undefined;
+}

@@ -12,14 +12,17 @@ import { TierBench } from "./tier-bench.ts";
 const RELEASE_MS = 2_000;
 
 /**
- * Replicas may learn late of what has ended elsewhere, and only when the next request arrives: denied streams are sent once more while
- * the others run, and all of them once more if that does not help.
+ * Replicas may learn late of what has ended at the others, and only when the next request arrives: some streams are sent this long
+ * before the rest, and those of them that are denied once more. The rest has one try: another replica might admit at the second try
+ * what one with a leaked slot denied.
  */
-const AGAIN_MS = 1_500;
+const EARLY_STREAMS = 4;
+const EARLY_MS = 1_500;
+/** All streams are sent again if any was denied. */
 const MAX_WAVES = 2;
 
 /** Maximum number of requests of `measureSlots`. */
-export const slotRequests = (limit: number): number => limit * 2 * MAX_WAVES;
+export const slotRequests = (limit: number): number => (limit + Math.min(EARLY_STREAMS, limit)) * MAX_WAVES;
 
 /**
  * The number of streams that are sent at once after the load, if an event of the workload expects that no slot is leaked: as many
@@ -30,18 +33,18 @@ export function slotsAfter({ events = [] }: Pick<Workload, "events">, { limits }
   return isExpected && limits !== undefined && Number.isFinite(limits.inFlight) ? limits.inFlight : 0;
 }
 
-/** Sends as many streams as the limit allows, and those that are denied once more. @returns how each of them ended at last. */
+/** Sends as many streams as the limit allows. @returns how each of them ended, apart from early ones that were denied. */
 async function sendAll(bench: TierBench, limit: number): Promise<Observation[]> {
   const ended: Observation[] = [];
-  const first = wave(bench, limit, "wave").map(async (sent) => {
+  const early = wave(bench, Math.min(EARLY_STREAMS, limit), "wave").map(async (sent) => {
     const one = await sent;
     if (one !== undefined) ended.push(one);
   });
-  await bench.wait(AGAIN_MS);
+  await bench.wait(EARLY_MS);
   const denied = ended.filter(isDenied);
-  const again = await Promise.all(wave(bench, denied.length, "wave"));
-  await Promise.all(first);
-  return [...ended.filter((one) => !denied.includes(one)), ...again.filter((one) => one !== undefined)];
+  const rest = await Promise.all(wave(bench, limit - early.length + denied.length, "wave"));
+  await Promise.all(early);
+  return [...ended.filter((one) => !denied.includes(one)), ...rest.filter((one) => one !== undefined)];
 }
 
 /** A denial that does not name its limit may be due to the rate limit. */

@@ -86,7 +86,7 @@ describe("slots after an event", () => {
       ["load", workload(slotsWorkload()), "--target", join(folder, "target.yaml"), "--dry-run"],
       environment,
     );
-    expect(planned.stdout).toContain("at most 152 requests");
+    expect(planned.stdout).toContain("at most 100 requests");
     await using others = await startTwoGateways();
     const path = others.workload(slotsWorkload("slotsLeaked: 0, cpuPerRequest: '<= 3x', logBytesPerRequest: '<= 5x'"));
     const refused = await gauntlet(["load", path, "--target", join(others.folder, "target.yaml")], others.environment);

@@ -1,21 +1,11 @@
 import { formatCount, formatNumber } from "../../../core/index.ts";
 import { finding } from "../../../judging/index.ts";
 import type { EventFigures, Finding } from "../../../record/index.ts";
-import type { RatioBound } from "../event-bound.ts";
+import { isWithin, type RatioBound } from "../event-bound.ts";
 import { MINUTE_S, rateRatio } from "../limit-figures.ts";
 
 /** Loads that are this many times longer decide nothing in practice. */
 const MAX_TIMES = 100;
-
-/** Whether an interval is entirely within a bound, or entirely beyond it; `undefined`: neither. */
-export function isWithin(
-  { low, high }: { readonly low: number; readonly high: number },
-  { value, isInclusive }: RatioBound,
-): boolean | undefined {
-  if (isInclusive ? low > value : low >= value) return false;
-  if (isInclusive ? high <= value : high < value) return true;
-  return undefined;
-}
 
 /** Judges how many requests were admitted from an event on by what was admitted before it. */
 export function judgeAdmitted(

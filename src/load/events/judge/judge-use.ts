@@ -1,8 +1,7 @@
 import { formatNumber } from "../../../core/index.ts";
 import { finding } from "../../../judging/index.ts";
 import type { Finding, JudgedRun, LoadEvent } from "../../../record/index.ts";
-import type { RatioBound } from "../event-bound.ts";
-import { isWithin } from "./judge-admitted.ts";
+import { isWithin, type RatioBound } from "../event-bound.ts";
 import { requestUse, type UseKind } from "./request-use.ts";
 
 /** Judges what the gateway used for a request during an event by what it used before. */
