@@ -124,7 +124,7 @@ const requiredFields = defineCheck({
   across: { mode: MODES, case: Object.keys(REQUIRED) },
   cost: { requests: 2 },
   async run(t) {
-    return { control: await t.control(), refused: await t.send({ omit: [t.case], intent: "unusual" }) };
+    return { control: await t.control(), refused: await t.send({ omit: [t.case], intent: "invalid" }) };
   },
   judge({ control, refused }, verdict, axes) {
     verdict.requireControl(control);
@@ -171,7 +171,7 @@ const unreadableBody = defineCheck({
   across: { mode: MODES, case: Object.keys(UNREADABLE) },
   cost: { requests: 1 },
   async run(t) {
-    return { refused: await t.send({ ...UNREADABLE[t.case], intent: "unusual" }) };
+    return { refused: await t.send({ ...UNREADABLE[t.case], intent: "invalid" }) };
   },
   judge({ refused }, verdict) {
     verdict.should("CHAT-10", refused.status, callerError, { in: refused, at: "status" });
@@ -225,7 +225,7 @@ const optionalParameters = defineCheck({
   across: { case: Object.keys(OPTIONAL) },
   cost: { requests: 1 },
   async run(t) {
-    return { response: await t.send({ ...OPTIONAL[t.case], intent: "unusual" }) };
+    return { response: await t.send({ ...OPTIONAL[t.case], intent: "invalid" }) };
   },
   judge({ response }, verdict) {
     verdict.observe("CHAT-9", response.summary, {

@@ -252,13 +252,13 @@ const everyListIsOne = defineInvariant({
 function isList({ requested, admitted, exchange }: Response): boolean {
   return (
     requested.endpoint === "models" &&
-    requested.intent !== "unusual" &&
+    requested.intent !== "invalid" &&
     admitted &&
     exchange.request.url.endsWith("/models")
   );
 }
 
-const isPlainList = (response: Response): boolean => isList(response) && response.requested.intent === "ordinary";
+const isPlainList = (response: Response): boolean => isList(response) && response.requested.intent === "valid";
 
 /**
  * An id may be added or removed once; one that appears, disappears and appears again is flicker. The lists are in request order.

@@ -84,7 +84,7 @@ const unknownPath = defineCheck({
   across: { case: Object.keys(UNKNOWN_PATHS) },
   cost: { requests: 1 },
   async run(t) {
-    return { response: await t.send({ ...UNKNOWN_PATHS[t.case], intent: "unusual" }) };
+    return { response: await t.send({ ...UNKNOWN_PATHS[t.case], intent: "invalid" }) };
   },
   judge({ response }, verdict) {
     verdict.should("BASE-4", response.status, 404, { in: response, at: "status" });
@@ -112,7 +112,7 @@ const outsideTheDocument = defineCheck({
   across: { case: Object.keys(OUTSIDE) },
   cost: { requests: 1 },
   async run(t) {
-    return { response: await t.send({ ...OUTSIDE[t.case], intent: "unusual" }) };
+    return { response: await t.send({ ...OUTSIDE[t.case], intent: "invalid" }) };
   },
   judge({ response }, verdict) {
     verdict.observe("BASE-5", response.summary, { in: response });
@@ -132,9 +132,9 @@ const versionHeader = defineCheck({
     return {
       dated: await t.send({ endpoint: "messages" }),
       datedStream: await t.send({ endpoint: "messages", mode: "streaming" }),
-      bareStream: await t.send({ endpoint: "messages", mode: "streaming", without: [version], intent: "unusual" }),
-      without: await t.send({ endpoint: "messages", without: [version], intent: "unusual" }),
-      future: await t.send({ endpoint: "messages", headers: [[version, "2199-01-01"]], intent: "unusual" }),
+      bareStream: await t.send({ endpoint: "messages", mode: "streaming", without: [version], intent: "invalid" }),
+      without: await t.send({ endpoint: "messages", without: [version], intent: "invalid" }),
+      future: await t.send({ endpoint: "messages", headers: [[version, "2199-01-01"]], intent: "invalid" }),
     };
   },
   judge({ dated, datedStream, bareStream, without, future }, verdict) {
@@ -164,7 +164,7 @@ const toolsDependOnModel = defineCheck({
         model: "tools",
         prompt: "What is the weather in Paris?",
         fields: { tools },
-        intent: "unusual",
+        intent: "invalid",
       }),
     };
   },
@@ -193,7 +193,7 @@ const moreDependsOnModel = defineCheck({
     const content = CAPABILITIES[role](t.dialect);
     const format = role === "structured" ? structuredFields(t.dialect) : {};
     const fields = { ...format, messages: [{ role: "user", content }] };
-    return { response: await t.send({ model: role, fields, intent: "unusual" }) };
+    return { response: await t.send({ model: role, fields, intent: "invalid" }) };
   },
   judge({ response }, verdict, axes) {
     if (response === null)

@@ -204,7 +204,7 @@ const cutStream = defineCheck({
       response: await sendPastRate(t, {
         model: "cutStream",
         mode: "streaming",
-        intent: "unusual",
+        intent: "invalid",
         // A slow model may be silent for as long as the target allows.
         ...(t.case === "slow" ? {} : { bounds: { idleMs: 12_000 } }),
       }),
@@ -250,7 +250,7 @@ const goodStreamsAreComplete = defineInvariant({
     const streams = responses.filter(
       ({ requested, status = 0, streamed }) =>
         requested.mode === "streaming" &&
-        requested.intent === "ordinary" &&
+        requested.intent === "valid" &&
         requested.endpoint !== "models" &&
         status >= 200 &&
         status < 300 &&
@@ -289,7 +289,7 @@ const everyStream = defineInvariant({
   judge(responses, verdict) {
     const served = responses.filter(({ requested, status = 0, exchange, complete }) => {
       if (requested.endpoint !== "chat" || requested.mode !== "streaming" || !complete) return false;
-      if (requested.intent !== "ordinary" || status < 200 || status > 299) return false;
+      if (requested.intent !== "valid" || status < 200 || status > 299) return false;
       return member(parseJson(exchange.request.body ?? ""), "stream") === true;
     });
     if (served.length === 0) return verdict.inconclusive("no stream was served");

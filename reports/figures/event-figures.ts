@@ -62,7 +62,7 @@ const ABOVE_LIMIT = 1.2;
 
 /**
  * Whether limits applied while an event lasted, if the account was at its limit before it. A limiter of whole minutes may admit all
- * requests for some time, so that the whole minutes since the event decide. Unusable and incomplete responses may have been admitted:
+ * requests for some time, so the whole minutes since the event decide. Unusable and incomplete responses may have been admitted:
  * a gateway that sends garbage neither fails closed nor applies limits.
  */
 function modeOf(servedPerS: number, figures: EventFigures): string {
@@ -76,7 +76,7 @@ function modeOf(servedPerS: number, figures: EventFigures): string {
 }
 
 /**
- * What was admitted from the event on, as a multiple of what was admitted while the account was at its limit.
+ * What was admitted since the event, as a multiple of what was admitted while the account was at its limit.
  *
  * @param more requests to be counted as well.
  */
@@ -90,7 +90,7 @@ function limitText(figures: EventFigures): string[] {
   if (ratio === undefined || figures.limit === undefined) return [];
   const { admitted, windowS, admittedBefore, beforeS } = figures.limit;
   return [
-    `${formatCount(admitted, "request")} admitted in ${windowS} s from the event on, ${Math.round(ratio * 100)} % of those before, when the account was at its limit (${formatNumber(admittedBefore)} in ${beforeS} s)`,
+    `${formatCount(admitted, "request")} admitted in the ${windowS} s after the event: ${Math.round(ratio * 100)} % of the rate before it, with the account at its limit (${formatNumber(admittedBefore)} in ${beforeS} s)`,
   ];
 }
 

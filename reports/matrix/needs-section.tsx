@@ -15,7 +15,7 @@ const NEEDS: readonly Need[] = [
   { what: "Both dialects, streaming, hard budgets", profiles: ["chat", "messages", "streaming", "money"] },
   { what: "Agents built on the OpenAI SDKs", profiles: ["openai-sdk", "streaming"] },
   { what: "Agents built on the Anthropic SDKs", profiles: ["anthropic-sdk", "streaming"] },
-  { what: "Accounts with limits, denials by name", profiles: ["models-and-auth", "denials", "limits"] },
+  { what: "Per-account limits, named denial reasons", profiles: ["models-and-auth", "denials", "limits"] },
   { what: "Several processes, one account", profiles: ["replicas", "money"] },
 ];
 
@@ -27,12 +27,12 @@ export function NeedsSection({ claims, profiles, anchors }: Shown) {
     <Section
       id="needs"
       title="Which gateway to choose"
-      finding="For common needs, the gateways that are conformant in every profile of the need, each in its newest version."
+      finding="For each common need, the gateways whose newest version conforms to every profile that it requires."
     >
       <DataTable
         caption="Needs and gateways"
         quietCaption
-        head={["Need", "Meets all of it", "All but one profile"]}
+        head={["Need", "Meets every profile", "All but one profile"]}
         rows={needs.map(({ what, profiles: needed }) => {
           const missing = claims.map((claim) => ({ claim, lacks: needed.filter((name) => !meets(claim, name)) }));
           const meeting = missing.filter(({ lacks }) => lacks.length === 0);
@@ -45,14 +45,14 @@ export function NeedsSection({ claims, profiles, anchors }: Shown) {
             meeting.length === 0
               ? "none"
               : meeting.map(({ claim }) => (
-                  <Named key={claim.claim.run.id} claim={claim} anchors={anchors}>
+                  <GatewayLink key={claim.claim.run.id} claim={claim} anchors={anchors}>
                     {needed.some((name) => isUnverifiedIn(claim, name)) ? UNVERIFIED : undefined}
-                  </Named>
+                  </GatewayLink>
                 )),
             close.length === 0
               ? "none"
               : close.map(({ claim, lacks: [lack = ""] }) => (
-                  <Close key={claim.claim.run.id} claim={claim} anchors={anchors} lack={lack} />
+                  <NearMiss key={claim.claim.run.id} claim={claim} anchors={anchors} lack={lack} />
                 )),
           ];
         })}
@@ -73,7 +73,7 @@ interface NamedProps {
   readonly anchors: Anchors;
 }
 
-function Named({ claim, anchors, children }: NamedProps & { readonly children?: ComponentChildren }) {
+function GatewayLink({ claim, anchors, children }: NamedProps & { readonly children?: ComponentChildren }) {
   return (
     <span class="choice">
       <ResultMark sign="✓" tone="good" word="" />
@@ -83,7 +83,7 @@ function Named({ claim, anchors, children }: NamedProps & { readonly children?: 
   );
 }
 
-function Close({ claim, anchors, lack }: NamedProps & { readonly lack: string }) {
+function NearMiss({ claim, anchors, lack }: NamedProps & { readonly lack: string }) {
   const word = profileOf(claim, lack)?.result.replace("-", " ") ?? "no result";
   return (
     <span class="choice">

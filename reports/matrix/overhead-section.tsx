@@ -25,7 +25,7 @@ export function OverheadSection({ claims, anchors, record }: Shown & { readonly 
       <Section
         id="overhead"
         title="Overhead"
-        finding="No measurement was given (--overhead). It is no part of any profile."
+        finding="No measurement was given (--overhead). Overhead is not part of any profile."
       >
         {null}
       </Section>
@@ -37,7 +37,7 @@ export function OverheadSection({ claims, anchors, record }: Shown & { readonly 
     <Section
       id="overhead"
       title="Overhead"
-      finding="Latency that a gateway adds to its upstream, in milliseconds, with 95 % intervals. It is no part of any profile: no result above depends on it."
+      finding="Latency that a gateway adds to its upstream, in milliseconds, with 95 % intervals. Overhead is not part of any profile: no result above depends on it."
     >
       <p class="note">
         Measured on {startedAt.slice(0, 10)} in {plural(overhead.rounds, "round")}, on one machine with{" "}

@@ -224,13 +224,13 @@ function withoutRepeats(lines: readonly string[]): string[] {
   );
 }
 
-/** `waited out 60 of 641 denials; every wait was sufficient`; small samples get no percentage. */
+/** `waited for Retry-After after 60 of 641 denials; every wait was sufficient`; small samples get no percentage. */
 function waitsText({ tested, sufficient, sufficientShare, groups }: NonNullable<LoadRun["retryAfter"]>): string {
   const denials = groups.reduce((sum, group) => sum + group.denials, 0);
   const share = sufficientShare === null ? "" : ` (${(sufficientShare * 100).toFixed(1)} %)`;
   const result =
     sufficient === tested ? "every wait was sufficient" : `${formatNumber(sufficient)} waits were sufficient${share}`;
-  return `waited out ${formatNumber(tested)} of ${formatCount(denials, "denial")}; ${result}`;
+  return `waited for Retry-After after ${formatNumber(tested)} of ${formatCount(denials, "denial")}; ${result}`;
 }
 
 /** `18.2 requests/s and 412.0 tokens/s, 91.0 % of the arrivals; ttft_ms < 300: 95, …`. */

@@ -10,7 +10,7 @@ export const LOAD_TERMS: readonly Term[] = [
   ["failed", "no complete response, or an error of the gateway: a broken connection, a timeout, a 5xx"],
   ["invalid", "a complete 2xx that no client could use: an HTML page, an error object, no output"],
   ["dropped", "due, but not sent: the load generator had reached its own bound"],
-  ["in flight", "sent, and the end of the response not yet seen"],
+  ["in flight", "sent; its response has not ended yet"],
   ["E2E latency", "response time: from the moment at which a request was due to the end of its response"],
   ["service time", "from sending a request to the end of its response"],
   ["TTFT", "time to first token: from sending a request to its first output of any kind"],
@@ -24,11 +24,11 @@ export const RESULT_TERMS: Readonly<Record<Status, string>> = {
   pass: "everything that was compared is as expected",
   fail: "a MUST is violated",
   warn: "a SHOULD is violated",
-  flaky: "it failed in some rounds of several",
+  flaky: "it failed in some rounds, but not in all",
   observed: "the specification is silent; the behaviour is reported and not judged",
   blocked: "what the check needs is missing, such as a key, a model or an account",
   "harness-error":
     "Gauntlet itself failed, or your own suite did (the message then begins with `error in your suite` and the place); the verdict is then ERROR",
   inconclusive: "it could not be decided; the reason is stated",
-  "not-applicable": "the gateway does not have what is tested, or it did not occur",
+  "not-applicable": "the gateway does not have the tested feature, or the tested situation did not occur",
 };

@@ -97,13 +97,13 @@ function ofKnownProfile(
     return [
       [
         "/requirements",
-        `has ${requirements.length} entries, version ${version} of ${name} has ${known.requirements.length}`,
+        `has ${requirements.length} entries, but version ${version} of ${name} has ${known.requirements.length}`,
       ],
     ];
   return notApplicable(requirements, known, declared);
 }
 
-/** Only a requirement of an optional part does not apply, and only if the target does not declare that part. */
+/** A requirement may be not-applicable only if it belongs to an optional part that the target does not declare. */
 function notApplicable(
   requirements: readonly RequirementResult[],
   known: KnownProfile,

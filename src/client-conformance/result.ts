@@ -8,7 +8,7 @@ import type { Bounds, Scenario } from "./scenario.ts";
 /** Maximum number of calls whose attempts are listed; the rest are counted. */
 const LISTED_CALLS = 3;
 
-/** Maximum number of calls per call that a scenario needs: a test program may make some more, but not without end. */
+/** Maximum number of calls for each call that a scenario needs: a test program may make more, but not without limit. */
 const MAX_CALLS = 50;
 
 /** Judges the runs of a command in one scenario. Pure: the same runs give the same result. */
@@ -18,7 +18,7 @@ export function judgeScenario(scenario: Scenario, runs: readonly ClientRun[], bo
   if (empty === undefined) scenario.judge(runs, verdict, bounds);
   else verdict.markUndecided("blocked", explainNoRequests(empty));
   const { calls = 1 } = scenario;
-  // How much a command sends within its time depends on the machine; that it follows no scenario does not.
+  // How many requests a command sends before its timeout depends on the machine; whether it follows the scenario does not.
   const flood = runs.find((run) => run.ending.by === "flood" || callsOf(run).length > calls * MAX_CALLS);
   if (flood !== undefined) verdict.markUndecided("inconclusive", flooded(flood, scenario));
   return {

@@ -43,7 +43,7 @@ export {
 export { shareValidity } from "./shards/share-validity.ts";
 export { accountOf } from "./tier/account-of.ts";
 export { runTier } from "./tier/run-tier.ts";
-export { measureSlots, slotsAfter } from "./tier/slots-after.ts";
+export { sendStreamsAfterLoad, streamsAfterLoad } from "./tier/streams-after-load.ts";
 export type { TierLength } from "./tier/tier-phase.ts";
 export { costOf } from "./workload/cost.ts";
 export { servedWorkload } from "./workload/served-workload.ts";

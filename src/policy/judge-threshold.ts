@@ -16,7 +16,7 @@ export function judgeThreshold(run: LoadRun, threshold: Threshold): Finding {
   const seen = figureIn(OF_CONTENT.includes(metric) ? onTime(run) : run, threshold);
   const write = writerOf(metric);
   if (!("value" in seen)) {
-    // What a quiet machine would not have measured either is not the machine's fault.
+    // If a quiet machine would lack the figure, too, the busy machine is not the reason.
     const onQuietMachine = figureIn(onTime(run), threshold);
     const { problems } = run.generator;
     const undecided = "value" in onQuietMachine ? ({ kind: "machine-busy", problems } as const) : onQuietMachine.why;

@@ -145,7 +145,7 @@ async function drained(app: FastifyInstance, unasked: ReadonlySet<Socket>, longe
   app.server.prependListener("request", (_request, response) => {
     response.shouldKeepAlive = false;
   });
-  // Not that of `node:http`, which also closes idle connections.
+  // Uses `close` of `net.Server`, because that of `http.Server` also closes idle connections.
   NetServer.prototype.close.call(app.server, () => done.abort());
   const idleFromMs = performance.now() + LINGER_MS;
   const sweep = setInterval(() => {

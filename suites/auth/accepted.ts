@@ -59,7 +59,7 @@ const otherWays = defineCheck({
   cost: { requests: 1 },
   async run(t) {
     const way = OTHER_WAYS[t.case]?.(t.target.keys.valid.reveal()) ?? {};
-    return { response: await t.send({ ...way, intent: "unusual" }) };
+    return { response: await t.send({ ...way, intent: "invalid" }) };
   },
   judge({ response }, verdict) {
     verdict.observe("AUTH-6", response.summary, { in: response });
@@ -80,7 +80,7 @@ const validKeysAlwaysAccepted = defineInvariant({
   judge(responses, verdict) {
     const good = responses.filter(
       ({ requested, exchange, status = 500 }) =>
-        requested.intent === "ordinary" && isFundedKey(exchange.key) && status < 500,
+        requested.intent === "valid" && isFundedKey(exchange.key) && status < 500,
     );
     if (good.length === 0) verdict.inconclusive("every request with a valid key got a server error");
     const refused = good.filter(({ status }) => status === 401 || status === 403);

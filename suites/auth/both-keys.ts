@@ -32,7 +32,7 @@ const bothKeys = defineCheck({
         // Explicit header: a denial of the pair is not a denial of the valid key.
         authorization: `Bearer ${t.target.keys.valid.reveal()}`,
         headers: [["x-api-key", vendorKey]],
-        intent: "unusual",
+        intent: "invalid",
       });
     const control = await sendControl(t, request);
     const first = await send();

@@ -50,7 +50,7 @@ function cutReply(dialect: Dialect, field: string): Check {
     across: { mode: MODES },
     cost: { requests: 2 },
     async run(t) {
-      const request: RequestSpec = { endpoint: dialect, model: "echo", prompt: LONG_TEXT, intent: "unusual" };
+      const request: RequestSpec = { endpoint: dialect, model: "echo", prompt: LONG_TEXT, intent: "invalid" };
       return {
         free: await t.send({ ...request, fields: { [field]: AMPLE_TOKENS } }),
         cut: await t.send({ ...request, fields: { [field]: LIMIT } }),

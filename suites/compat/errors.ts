@@ -25,8 +25,8 @@ const envelopes = DIALECTS.map((dialect) =>
           await t.send({ ...request, key: null, mode: "streaming" }),
           await t.send({ ...request, model: "unknown" }),
           await t.send({ ...request, model: "unknown", mode: "streaming" }),
-          await t.send({ ...request, intent: "unusual", omit: ["messages"] }),
-          await t.send({ ...request, intent: "unusual", rawBody: '{"model":' }),
+          await t.send({ ...request, intent: "invalid", omit: ["messages"] }),
+          await t.send({ ...request, intent: "invalid", rawBody: '{"model":' }),
           ...failing,
         ],
       };
@@ -75,7 +75,7 @@ const streamErrors = DIALECTS.map((dialect) =>
         endpoint: dialect,
         model: "cutStream",
         mode: "streaming",
-        intent: "unusual",
+        intent: "invalid",
         bounds: { idleMs: 12_000 },
       } as const;
       return { cuts: [await sendPastRate(t, request), await sendPastRate(t, request), await sendPastRate(t, request)] };

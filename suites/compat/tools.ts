@@ -24,7 +24,7 @@ function askWithTools(dialect: Dialect, prompt: string, tools: Readonly<Record<s
  * As many non-streaming replies as streams; none if the dialect does not stream, which other checks judge.
  */
 async function someOfEach(t: Session, dialect: Dialect, request: RequestSpec, count: number) {
-  const plain = await t.send({ endpoint: dialect, mode: "streaming", intent: "unusual" });
+  const plain = await t.send({ endpoint: dialect, mode: "streaming", intent: "invalid" });
   const several = async (mode: Mode): Promise<Response[]> => {
     const responses: Response[] = [];
     for (let sent = 0; sent < count; sent++) responses.push(await t.send({ ...request, mode }));

@@ -14,7 +14,7 @@ const successIsAReply = defineInvariant({
       const { status = 0, requested, complete } = response;
       return requested.endpoint !== "models" && isOfInterface(response) && complete && status >= 200 && status < 300;
     });
-    if (!replies.some(({ requested }) => requested.intent === "ordinary"))
+    if (!replies.some(({ requested }) => requested.intent === "valid"))
       return verdict.inconclusive("no inference request was served");
     for (const response of replies) judgeSuccess(response, verdict);
   },
@@ -41,7 +41,7 @@ function judgeSuccess(response: Response, verdict: Verdict): void {
     return;
   verdict.must("ERR-200-1", response.reply.error, absent, { ...seen, at: "/error" });
   // A reply to an unusual request may have another form.
-  if (response.requested.intent !== "ordinary") return;
+  if (response.requested.intent !== "valid") return;
   const place = response.requested.endpoint === "messages" ? "content" : "choices";
   verdict.must("ERR-200-1", response.reply.parts, aList, { ...seen, because: `"${place}" of the reply` });
 }

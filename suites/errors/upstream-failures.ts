@@ -52,7 +52,7 @@ const cutReply = defineCheck({
   across: { dialect: DIALECTS },
   cost: { requests: 4 },
   async run(t) {
-    const request: RequestSpec = { model: "cutStream", prompt: LONG_STORY, intent: "unusual" };
+    const request: RequestSpec = { model: "cutStream", prompt: LONG_STORY, intent: "invalid" };
     const cut = await sendPastRate(t, { ...request, mode: "streaming", bounds: { idleMs: 12_000 } });
     return {
       cut,

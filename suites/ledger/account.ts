@@ -37,7 +37,7 @@ const lag = defineCheck({
   id: "ledger.lag",
   title: "The ledger shows a request within about a minute",
   covers: ["LEDGER-LAG"],
-  explains: `Measures, for each request that was served, the time until its row can be read; the ledger is read every half second, so the true time is a little shorter. The time begins at the end of the response, or at the first reading, which follows the last request, if that was later. The report shows the distribution. A row that is missing after ${SETTLE_TIMEOUT_MS / 1_000} s is a warning: current costs cannot be checked.`,
+  explains: `Measures, for each request that was served, the time until its row can be read; the ledger is read every half second, so the true time is a little shorter. The time starts when the response ends, or at the first reading of the ledger (after the last request), whichever is later. The report shows the distribution. A row that is missing after ${SETTLE_TIMEOUT_MS / 1_000} s is a warning: current costs cannot be checked.`,
   scenario: ledgerScenario,
   judge(recording, verdict) {
     if (recording.terms.merges)

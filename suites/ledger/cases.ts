@@ -149,7 +149,7 @@ export function requestOf({ dialect, mode, outcome }: Case): RequestSpec {
     endpoint: dialect,
     mode,
     // A gateway that has begun to relay a reply can only close the connection when its provider interrupts it.
-    intent: outcome === "failed" || outcome === "uncertain" ? "unusual" : "any",
+    intent: outcome === "failed" || outcome === "uncertain" ? "invalid" : "any",
     // A repetition would be another charge.
     repeats: false,
     ...(requestsUsage ? { fields: { stream_options: { include_usage: true } } } : {}),

@@ -93,7 +93,7 @@ const once = defineCheck({
   title: "A request is charged once, and nothing else is charged",
   covers: ["LEDGER-ONCE"],
   explains:
-    "The same requests; for some of them, the first attempt at a provider fails and another one serves. Each request may have one charge, however many attempts it took. A row with a cost that matches no request is an unjustified charge; such rows are judged only if nothing else uses the key (`ledger.key` in the target file). A row that names another key is unjustified, too, if it belongs to one of these requests or if the address of the ledger requests one key (`{key}`). Rows without a cost may be added.",
+    "The same requests; for some of them, the first attempt at a provider fails and another one serves. Each request may have one charge, however many attempts it took. A row with a cost that matches no request is an unjustified charge; such rows are judged only if nothing else uses the key (`ledger.key` in the target file). A row that names another key is unjustified, too, if it belongs to one of these requests or if the URL of the ledger selects one key (`{key}`). Rows without a cost may be added.",
   scenario: ledgerScenario,
   judge(recording, verdict) {
     assumeRows(recording, verdict);

@@ -38,7 +38,7 @@ export type Terms = {
   readonly isOwnKey: boolean;
   /** Whether rows name their key. */
   readonly namesKeys: boolean;
-  /** Whether the address of the ledger requests the rows of one key alone. */
+  /** Whether the URL of the ledger returns the rows of a single key. */
   readonly isOfOneKey: boolean;
 };
 

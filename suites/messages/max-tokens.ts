@@ -16,7 +16,7 @@ const maxTokensIsMandatory = defineCheck({
   cost: { requests: 4 },
   async run(t) {
     const control = await sendControl(t, { endpoint: "messages" });
-    const request: RequestSpec = { endpoint: "messages", omit: ["max_tokens"], intent: "unusual" };
+    const request: RequestSpec = { endpoint: "messages", omit: ["max_tokens"], intent: "invalid" };
     return {
       control,
       refused: [
@@ -62,7 +62,7 @@ const maxTokensIsAnInteger = defineCheck({
     const control = await sendControl(t, { endpoint: "messages" });
     return {
       control,
-      refused: await t.send({ endpoint: "messages", fields: { max_tokens: BAD_LIMITS[t.case] }, intent: "unusual" }),
+      refused: await t.send({ endpoint: "messages", fields: { max_tokens: BAD_LIMITS[t.case] }, intent: "invalid" }),
     };
   },
   judge({ control, refused }, verdict) {

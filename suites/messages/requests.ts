@@ -71,7 +71,7 @@ const requiredFields = defineCheck({
   cost: { requests: 2 },
   async run(t) {
     const control = await sendControl(t, { endpoint: "messages" });
-    return { control, refused: await t.send({ endpoint: "messages", omit: [t.case], intent: "unusual" }) };
+    return { control, refused: await t.send({ endpoint: "messages", omit: [t.case], intent: "invalid" }) };
   },
   judge({ control, refused }, verdict) {
     assumeControl(verdict, control);

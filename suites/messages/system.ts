@@ -37,7 +37,7 @@ const systemPrompt = defineCheck({
         await t.send({ ...marked, prompt: inTurns("three") }),
       ],
       lines: await t.send({ ...request, system: `${SYSTEM}\n\n- Be kind.\r\n\t- Be brief.\n` }),
-      empty: await t.send({ ...request, system: "", intent: "unusual" }),
+      empty: await t.send({ ...request, system: "", intent: "invalid" }),
       short: await t.send({ ...request, system: SYSTEM }),
       long: await t.send({ ...request, system: SYSTEM, prompt: turns }),
       longSystem: await t.send({ ...request, prompt: "hello", system: LONG_TEXT }),
@@ -77,7 +77,7 @@ const systemInMessages = defineCheck({
             ],
           }
         : { system: [{ type: "text", text: SYSTEM }] };
-    return { response: await t.send({ endpoint: "messages", fields, intent: "unusual" }) };
+    return { response: await t.send({ endpoint: "messages", fields, intent: "invalid" }) };
   },
   judge({ response }, verdict) {
     verdict.observe("MSG-8", response.summary, { in: response });

@@ -75,7 +75,7 @@ async function measureWhileBusy(t: Session, busyAt: string, address: string): Pr
   const left = t.start({ ...longStream(key), address: busyAt });
   await Promise.all([...streams, left].map(({ started }) => started));
   left.abort();
-  await t.start({ address: busyAt, rawBody: "{", intent: "unusual" }).done;
+  await t.start({ address: busyAt, rawBody: "{", intent: "invalid" }).done;
   const meanwhile = await series();
   const busy = await Promise.all(streams.map(({ done }) => done));
   await left.done;

@@ -44,7 +44,7 @@ function judgeRetryAfter(verdict: Verdict, denial: Response, requirement: Should
   );
 }
 
-/** The checks that drive an account into its limits have one of its own. */
+/** Checks that drive an account into its limits use an account of their own. */
 const NEEDS_ACCOUNT = "; the checks that reach it need an account under `limited`";
 
 const present = defineInvariant({

@@ -18,7 +18,7 @@ const keepAlive = defineCheck({
       success: {},
       stream: { mode: "streaming" },
       denial: { model: "unknown", intent: "denied" },
-      refusal: { rawBody: '{"model":', intent: "unusual" },
+      refusal: { rawBody: '{"model":', intent: "invalid" },
     };
     const pairs: { first: Response; second: Response }[] = [];
     for (let round = 0; round < 6; round++) {

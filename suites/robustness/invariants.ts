@@ -67,7 +67,7 @@ const framing = defineInvariant({
     );
     const cut = seen.filter(
       ({ exchange, status, requested }) =>
-        exchange.ending.kind === "reset" && status !== undefined && requested.intent !== "unusual",
+        exchange.ending.kind === "reset" && status !== undefined && requested.intent !== "invalid",
     );
     const streams = seen.filter(isServedStream);
     const cutStreams = cut.filter(isServedStream);
@@ -86,7 +86,7 @@ const framing = defineInvariant({
         exchange.ending.kind === "idle-timeout" &&
         status !== undefined &&
         requested.mode === "non-streaming" &&
-        requested.intent !== "unusual",
+        requested.intent !== "invalid",
     );
     none(verdict, "HTTP-FRAMING", stuck, seen.length, "are shorter than declared");
     const floods = seen.filter(({ exchange }) => (exchange.response?.interim.length ?? 0) > 20);
@@ -218,7 +218,7 @@ const inTime = defineInvariant({
   judge(responses, verdict) {
     const quick = untouched(responses).filter(
       ({ requested, exchange }) =>
-        requested.intent !== "ordinary" && requested.intent !== "any" && exchange.ending.kind !== "unreachable",
+        requested.intent !== "valid" && requested.intent !== "any" && exchange.ending.kind !== "unreachable",
     );
     if (quick.length === 0) return verdict.inconclusive("nothing was denied or refused");
     const late = quick.filter(
@@ -254,7 +254,7 @@ const stable = defineInvariant({
   explains:
     "Checks all valid requests of the run that ended with a server error, a reset or no response. A failure that does not recur for the same request is sporadic: its check is run once more, and the failure counts here. Any sporadic failure is a warning, because callers see each of them; if their share is certainly above 0.5 % (95 % interval), the gateway fails.",
   judge(responses, verdict) {
-    const good = untouched(responses).filter(({ requested }) => requested.intent === "ordinary");
+    const good = untouched(responses).filter(({ requested }) => requested.intent === "valid");
     if (good.length === 0) return verdict.inconclusive("no valid request was sent");
     const failed = good.filter(({ status, complete }) => status === undefined || status >= 500 || !complete);
     const strays = straysAmong(failed, good);

@@ -113,7 +113,7 @@ export async function drive(t: Session, key: Key, kind: Kind, lagS: number, effo
   const sendOne = async (request: RequestSpec) => {
     const response = await t.send(request);
     if (response.admitted && kind.inTurns === true && (await t.hasModel("upstreamError", kind.endpoint)))
-      await t.send({ ...own, model: "upstreamError", intent: "unusual" });
+      await t.send({ ...own, model: "upstreamError", intent: "invalid" });
     return response;
   };
   const ends = [effort.small, SMALL + SOME_LARGE, effort.small + effort.large];

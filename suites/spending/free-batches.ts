@@ -18,7 +18,7 @@ const SHORT_TIMEOUT_MS = 4_000;
 
 /** Requests that fail for different reasons; a failed request costs nothing. Ends with the first valid one that is denied. */
 export async function freeBatches(t: Session, key: Key, state: UsedUpState, renewable: boolean): Promise<FreeBatch[]> {
-  const large: RequestSpec = { key, prompt: LONG_TEXT, intent: "unusual", repeats: false };
+  const large: RequestSpec = { key, prompt: LONG_TEXT, intent: "invalid", repeats: false };
   const kinds: { what: string; request: RequestSpec }[] = [
     { what: PROVIDER, request: { ...large, model: "upstreamError" } },
     { what: "an unknown model", request: { ...large, model: "unknown" } },

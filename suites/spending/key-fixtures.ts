@@ -19,7 +19,7 @@ async function everyKind(t: Session, key: "empty" | "emptySecond" | "capped" | "
     if (
       kind.endpoint === "messages" &&
       kind.mode === "streaming" &&
-      !(await t.send({ ...kind, intent: "unusual" })).admitted
+      !(await t.send({ ...kind, intent: "invalid" })).admitted
     )
       continue;
     responses.push(await t.send({ ...kind, key, intent: "denied", repeats: false }));

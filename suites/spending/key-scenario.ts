@@ -224,7 +224,7 @@ async function driveOwnKind(run: KeyRun): Promise<Drive[]> {
 
 async function ownKindOfCap(t: Session): Promise<Kind> {
   const endpoint = otherDialect(t) ?? t.dialect;
-  const streamed = await t.send({ endpoint, mode: "streaming", intent: "unusual" });
+  const streamed = await t.send({ endpoint, mode: "streaming", intent: "invalid" });
   return { endpoint, mode: streamed.admitted ? "streaming" : "non-streaming" };
 }
 

@@ -99,7 +99,7 @@ type Left = { readonly before: Upstreamed; readonly leftAtMs: number; readonly a
 async function leave(t: Session, phase: Phase, slower: number): Promise<Left> {
   const marker = t.upstream.marker();
   await t.upstream.setResponses(marker, phase.script(slower));
-  const request: RequestSpec = { mode: phase.mode ?? "non-streaming", intent: "unusual", freshConnection: true };
+  const request: RequestSpec = { mode: phase.mode ?? "non-streaming", intent: "invalid", freshConnection: true };
   const held = t.start(t.upstream.marked(marker, t.dialect, request));
   await t.upstream.until(marker, (seen) => seen.length > 0, ARRIVES_MS);
   if (phase.hasBegun) await held.started;

@@ -136,7 +136,7 @@ const failover = defineCheck({
     const tried: Passed[] = [];
     let failed = 0;
     for (let index = 0; index < MAX_TRIED; index++) {
-      const request = { mode: t.mode, repeats: false, intent: "unusual" } as const;
+      const request = { mode: t.mode, repeats: false, intent: "invalid" } as const;
       const passed = await sendMarked(t, request, { [first]: FAILURES[t.case] as Failure });
       tried.push(passed);
       if (!hasReached(passed, first)) continue;

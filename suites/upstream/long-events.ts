@@ -64,7 +64,7 @@ const longEvents = defineCheck({
     const send = (sizes: number[]): Promise<Passed> =>
       sendMarked(
         t,
-        { mode: "streaming", intent: "unusual", bounds: BOUNDS, ...(fields && { fields: fields(t.dialect) }) },
+        { mode: "streaming", intent: "invalid", bounds: BOUNDS, ...(fields && { fields: fields(t.dialect) }) },
         { "*": { ...script, pieceBytes: sizes } },
       );
     const sent: Sent | null = plain.response.admitted

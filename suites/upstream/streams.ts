@@ -24,7 +24,7 @@ const streamed = defineCheck({
     if (!plain.response.admitted) return { plain, sent: NOTHING_RECEIVED, response: plain.response };
     const marker = t.upstream.marker();
     await t.upstream.setResponses(marker, { "*": { pieces: 40, break: { how: "stall", at: BEFORE_STALL } } });
-    const request = { mode: "streaming", intent: "unusual", freshConnection: true } as const;
+    const request = { mode: "streaming", intent: "invalid", freshConnection: true } as const;
     const held = t.start(t.upstream.marked(marker, t.dialect, request));
     const sent = await t.upstream.until(
       marker,
@@ -70,7 +70,7 @@ const brokenStream = defineCheck({
     const plain = await sendPlainNow(t, "streaming");
     const how = t.case as (typeof BREAKS)[number];
     const script = { "*": { pieces: 40, gapMs: 20, break: { how, at: BEFORE_BREAK } } };
-    return { plain, broken: await sendMarked(t, { mode: "streaming", intent: "unusual", repeats: false }, script) };
+    return { plain, broken: await sendMarked(t, { mode: "streaming", intent: "invalid", repeats: false }, script) };
   },
   judge({ plain, broken }, verdict) {
     assumePassed(verdict, plain);
@@ -126,7 +126,7 @@ const backpressure = defineCheck({
     if (!plain.response.admitted) return { plain, taken: 0, received: 0, response: plain.response };
     const marker = t.upstream.marker();
     await t.upstream.setResponses(marker, { "*": { pieces: PIECES, pieceBytes: PIECE_BYTES } });
-    const request = { mode: "streaming", intent: "unusual", freshConnection: true } as const;
+    const request = { mode: "streaming", intent: "invalid", freshConnection: true } as const;
     const held = t.start(t.upstream.marked(marker, t.dialect, request));
     await Promise.race([held.headed, t.wait(BUSY_MS)]);
     held.pause();

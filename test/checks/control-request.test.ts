@@ -24,7 +24,7 @@ async function responseOf(status: number, body: string, headers: Record<string, 
   const requested = {
     endpoint: "chat",
     mode: "non-streaming",
-    intent: "ordinary",
+    intent: "valid",
     account: "main",
     inFlight: 1,
   } as const;

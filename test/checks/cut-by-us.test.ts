@@ -17,7 +17,7 @@ async function replyOf(bytes: number, maxBodyBytes: number): Promise<Response> {
   const requested = {
     endpoint: "chat",
     mode: "non-streaming",
-    intent: "ordinary",
+    intent: "valid",
     account: "main",
     inFlight: 1,
   } as const;

@@ -18,7 +18,7 @@ const listOf = (owner: string): string =>
 function packedLists(textOf: (at: number) => string): Response[] {
   const packer = new ResponsePacker();
   return Array.from({ length: LISTS }, (_, at) => {
-    const response = seen({ sentMs: at, endMs: at + 1, endpoint: "models", intent: "ordinary", text: textOf(at) });
+    const response = seen({ sentMs: at, endMs: at + 1, endpoint: "models", intent: "valid", text: textOf(at) });
     response.pack(packer);
     return response;
   });

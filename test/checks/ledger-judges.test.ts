@@ -234,7 +234,7 @@ describe("charges", () => {
   });
 });
 
-test("the plain model of the other dialect has a price of its own, and is no further model", () => {
+test("the plain model of the other dialect has its own price, and is not an additional model", () => {
   const [chat, messages] = [sent("served"), sent("served", { model: "messages-model" })];
   const prices = { [MODEL]: PRICE, "messages-model": { ...PRICE, output: 8 } };
   const dear = row(messages, { costMicroUsd: priceOf(prices["messages-model"], messages.tokens) });
@@ -253,7 +253,7 @@ describe("many small requests", () => {
     })[0];
   };
 
-  test("a charge of nothing never passes", () => {
+  test("a zero charge never passes", () => {
     expect(small(900, PRICE)).toBe("pass");
     expect(small(0, PRICE)).toBe("fail");
     // 90 micro-dollars, of which rounding may hide 50.

@@ -24,7 +24,7 @@ let serial = 0;
 function plain(text: (nonce: string) => string, mode: "streaming" | "non-streaming" = "non-streaming"): Response {
   const nonce = nonceOf("ab", String(++serial));
   const sent = JSON.stringify({ model: "one", messages: [{ role: "user", content: `Please repeat: ${nonce}` }] });
-  return seen({ sentMs: serial, endMs: serial + 1, intent: "ordinary", nonce, sent, mode, text: text(nonce) });
+  return seen({ sentMs: serial, endMs: serial + 1, intent: "valid", nonce, sent, mode, text: text(nonce) });
 }
 const times = <T>(length: number, make: () => T): T[] => Array.from({ length }, make);
 
@@ -77,7 +77,7 @@ describe("one reply for all prompts", () => {
 describe("a 5xx because of the request", () => {
   const id = "robustness.no-server-error";
   const odd = (sentMs: number, status: number) =>
-    seen({ sentMs, endMs: sentMs + 1, status, intent: "unusual", sent: '{"model":"one","top_p":1}' });
+    seen({ sentMs, endMs: sentMs + 1, status, intent: "invalid", sent: '{"model":"one","top_p":1}' });
   const served = (sentMs: number, model = "one") => seen({ sentMs, endMs: sentMs + 1, sent: `{"model":"${model}"}` });
 
   test("is found if it occurs three times with the model served in between", () => {

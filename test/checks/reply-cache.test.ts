@@ -82,7 +82,7 @@ const counted = (usage: object, { prompt = NONCE, events = false } = {}) => {
   return seen({
     sentMs: 0,
     endMs: 1,
-    intent: "ordinary",
+    intent: "valid",
     nonce: NONCE,
     sent: JSON.stringify({ messages: [{ role: "user", content: prompt }] }),
     mode: events ? "streaming" : "non-streaming",

@@ -9,8 +9,7 @@ import { seen } from "../support/seen-response.ts";
 
 const repliesAfter = (durationMs: number) => {
   const times = new ReplyTimes();
-  for (let at = 0; at < 3; at++)
-    times.note(seen({ sentMs: at, endMs: at + durationMs, intent: "ordinary", text: REPLY }));
+  for (let at = 0; at < 3; at++) times.note(seen({ sentMs: at, endMs: at + durationMs, intent: "valid", text: REPLY }));
   return times;
 };
 const REPLY = '{"choices":[{"index":0,"message":{"role":"assistant","content":"hello"},"finish_reason":"stop"}]}';

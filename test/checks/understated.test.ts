@@ -29,7 +29,7 @@ test("a mutation fails exactly the profiles that require what it breaks", () => 
   const of = (...failedProfiles: string[]) => complaints({ ...judgement("fail"), failedProfiles });
   expect(of("messages", "anthropic-sdk")).toEqual([]);
   expect(of("anthropic-sdk")).toEqual([
-    "messages.system-dropped: breaks what the profile messages requires, which does not fail",
+    "messages.system-dropped: breaks a requirement of the profile messages, but messages does not fail",
   ]);
   const refusedWith403: Judgement = {
     ...judgement("fail"),
@@ -37,6 +37,6 @@ test("a mutation fails exactly the profiles that require what it breaks", () => 
     bad: [{ id: "auth.missing-key[chat]", status: "fail", requirements: ["AUTH-2"], message: "", findings: [] }],
   };
   expect(complaints({ ...refusedWith403, failedProfiles: ["models-and-auth", "streaming"] })).toEqual([
-    "auth.missing-key-403: breaks nothing that the profile streaming requires, which fails",
+    "auth.missing-key-403: breaks no requirement of the profile streaming, but streaming fails",
   ]);
 });

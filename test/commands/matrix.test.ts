@@ -507,7 +507,7 @@ describe("a claim that cannot be shown is an error, and nothing is written", () 
   });
 
   test.each<[string, string, RegExp]>([
-    ["a folder that does not exist", "nowhere", /--records: no folder .*nowhere/],
+    ["a folder that does not exist", "nowhere", /--records: there is no folder ".*nowhere"/],
     ["a folder without runs", "hollow", /--records: .*hollow holds no runs/],
   ])("--records with %s", async (_name, dir, why) => {
     mkdirSync(at("hollow"), { recursive: true });

@@ -298,7 +298,7 @@ describe("what is not a history", () => {
   });
 
   test.each<[options: Partial<HistoryOptions>, says: RegExp]>([
-    [{ paths: ["/nowhere", "/else"] }, /no folder \/nowhere/],
+    [{ paths: ["/nowhere", "/else"] }, /there is no folder "\/nowhere"/],
     [{ since: "yesterday" }, /"yesterday" is neither a run of the history nor a date/],
     [{ metric: ["tfft_ms"] }, /no run has a metric tfft_ms/],
   ])("%j", async (options, says) => {

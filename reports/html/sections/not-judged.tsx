@@ -100,7 +100,7 @@ export function UncoveredOfClient({ requirements }: { readonly requirements: rea
 
 const blockedChecks = ({ checks }: RunRecord) => checks.filter(({ status }) => status === "blocked");
 
-/** One block with the lines that would unblock checks, next to the verdict: most of a first run with one key is blocked. */
+/** One block with the lines that would unblock checks, next to the verdict: most checks are blocked in a first run with one key. */
 export function Unblock({ record }: { readonly record: RunRecord }) {
   const blocked = blockedChecks(record);
   const yaml = unblockYaml(blocked, record.configuration.value);
@@ -108,7 +108,8 @@ export function Unblock({ record }: { readonly record: RunRecord }) {
   return (
     <div id="unblock">
       <p>
-        {oneLine(pasteInto(record))} <a href="#not-run">Which line each of the {decimal(blocked.length)} needs</a>.
+        {oneLine(pasteInto(record))}{" "}
+        <a href="#not-run">See which line each of the {decimal(blocked.length)} checks needs</a>.
       </p>
       <Copyable label="Lines of the target file that would unblock them" text={yaml} />
     </div>

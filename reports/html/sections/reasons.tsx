@@ -104,7 +104,7 @@ interface Compared {
 function ofComparison(status: Status, { comparison, isWhole }: Compared): Reason[] {
   if (isWhole)
     return comparison.reasons.map((reason): Reason => {
-      // A control that is unfit leaves the figures open, whatever failed besides.
+      // If the control is unusable, the figures are undecided, whatever else failed.
       const isOpen = reason === comparison.control?.message;
       return { status: isOpen ? "inconclusive" : status, text: oneLine(reason, 400), href: "#changes" };
     });

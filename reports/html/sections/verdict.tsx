@@ -137,7 +137,7 @@ function sentence(record: RunRecord): string {
     }
     case "inconclusive":
       if (claimed.length > 0)
-        return `No MUST of a chosen profile is violated, but they were not tested completely.${cut}`;
+        return `No chosen profile has a violated MUST, but not every chosen profile was tested completely.${cut}`;
       return `No failures, but ${untested > 0 ? `${plural(untested, "check instance")} ${untested === 1 ? "was" : "were"} ${undecidedWords(record)}` : "too little was judged"}.${cut}`;
     case "error":
       return `Gauntlet itself failed. The gateway was not judged.${cut}`;

@@ -19,7 +19,7 @@ import { type DisturbedGateway, startDisturbed } from "./start-disturbed.ts";
 /** The shipped workloads with events, with other sound gateways that must pass them as well: options of the replicas. */
 const SCENARIOS = {
   "rolling-restart": [],
-  "rolling-restart-slots": ["--variant replicas.ends-known-late"],
+  "rolling-restart-capacity": ["--variant replicas.ends-known-late"],
   kill: [],
   "counter-store-outage": [],
   "counter-store-limits": ["--limiter fixed-window", "--limiter token-bucket"],

@@ -28,7 +28,7 @@ const SETUPS: Readonly<Record<string, Setup>> = {
   // Streams take 4 s, so that at most 16 are in flight: what a killed replica had does not fit in addition to them.
   kill: { limits: "60000:18", options: " --pace 100" },
   // Up to 16 streams in flight are distinguished from 40.
-  "rolling-restart-slots": {
+  "rolling-restart-capacity": {
     limits: "60000:40",
     options: " --pace 100",
     target: "limits: { rpm: 60000, inFlight: 40 }\n",

@@ -93,22 +93,22 @@ function ofMutation(judgement: Judgement): string[] {
   ];
 }
 
-/** Exactly those profiles must fail that require what the mutation breaks, as far as a check saw it. */
+/** The profiles that fail must be exactly those that require what the mutation breaks, if a check saw it. */
 function profileComplaints({ mutation, killers, failedProfiles }: Kill, allowed: readonly string[]): string[] {
   if (failedProfiles === undefined) return [];
-  const spared = PROFILES.filter(
+  const missing = PROFILES.filter(
     (profile) =>
       !failedProfiles.includes(profile.name) &&
       Object.entries(killers).some(
         ([id, broken]) => isInDialect(profile, id) && broken.some((one) => mustsOf(profile).always.has(one)),
       ),
   );
-  const blamed = PROFILES.filter(
+  const unexpected = PROFILES.filter(
     (profile) => failedProfiles.includes(profile.name) && !allowed.some((one) => mustsOf(profile).all.has(one)),
   );
   return [
-    ...spared.map(({ name }) => `${mutation}: breaks what the profile ${name} requires, which does not fail`),
-    ...blamed.map(({ name }) => `${mutation}: breaks nothing that the profile ${name} requires, which fails`),
+    ...missing.map(({ name }) => `${mutation}: breaks a requirement of the profile ${name}, but ${name} does not fail`),
+    ...unexpected.map(({ name }) => `${mutation}: breaks no requirement of the profile ${name}, but ${name} fails`),
   ];
 }
 

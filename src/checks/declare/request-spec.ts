@@ -52,8 +52,8 @@ export interface RequestSpec {
   readonly freshConnection?: boolean;
   /** One of the target's addresses. Default: the next of them. */
   readonly address?: string;
-  /** What the probe expects; cross-cutting checks rely on it. Default `ordinary`. */
-  readonly intent?: "ordinary" | "any" | "unusual" | "denied";
+  /** What the check expects of the request; cross-cutting checks judge only valid ones. Default `valid`. */
+  readonly intent?: "valid" | "any" | "invalid" | "denied";
   /** `false`: a 429 is the expected response, so nothing is waited out or repeated. */
   readonly repeats?: boolean;
   /** Whether the provider fails on purpose; default: depends on the model's role. */

@@ -38,7 +38,7 @@ export class CircuitBreaker {
   /** @param isPlain whether the plain model replies to a plain prompt: other models are slow on purpose. */
   note(response: Response, isPlain: boolean): void {
     const { status, requested } = response;
-    if (requested.intent !== "ordinary" || this.opened !== undefined) return;
+    if (requested.intent !== "valid" || this.opened !== undefined) return;
     // Listing models is often free, so it says nothing about the account.
     const isReply = response.admitted && requested.endpoint !== "models";
     if (isReply) this.#admitted = true;

@@ -98,7 +98,7 @@ export class Recovery {
 
   /** @throws ModelLost if a valid request needs a model that the run stopped waiting for. */
   throwIfLost(offer: Offer, intent: Response["requested"]["intent"]): void {
-    const why = intent === "ordinary" || intent === "any" ? this.#lost.get(offerName(offer))?.why : undefined;
+    const why = intent === "valid" || intent === "any" ? this.#lost.get(offerName(offer))?.why : undefined;
     if (why !== undefined) throw new ModelLost(why);
   }
 
@@ -116,7 +116,7 @@ export class Recovery {
     await this.settled;
     if (isRefusedIn(this.outages, response)) return !this.#lost.has(name);
     // The other intents have something else wrong on purpose.
-    if (requested.intent !== "ordinary" && requested.intent !== "any") return false;
+    if (requested.intent !== "valid" && requested.intent !== "any") return false;
     const variant = `${response.status} ${variantOf(exchange)}`;
     const cleared = this.#cleared.get(variant) ?? 0;
     if (cleared >= MAX_CLEARED) return false;

@@ -39,10 +39,10 @@ export interface RequestInfo {
   readonly endpoint: Endpoint;
   readonly mode: Mode;
   /**
-   * `ordinary`: must be served; cross-cutting checks rely on it. `any`: may be served or denied. `unusual` and `denied`:
+   * `valid`: must be served; cross-cutting checks rely on it. `any`: may be served or denied. `invalid` (or an edge case) and `denied`:
    * something about it is wrong on purpose.
    */
-  readonly intent: "ordinary" | "any" | "unusual" | "denied";
+  readonly intent: "valid" | "any" | "invalid" | "denied";
   /** Account whose limits it counts against. */
   readonly account: string;
   /** Rate limit of that account, requests per minute, if the target states it. */

@@ -64,7 +64,7 @@ export class Exchanges {
     const endpoint = endpointOf(request, defaults, target);
     const mode = request.mode ?? defaults.mode;
     const model = modelIdOf(target, request, endpoint);
-    const intent = request.intent ?? "ordinary";
+    const intent = request.intent ?? "valid";
     if (model !== undefined && request.recoveryOf === undefined && request.probe !== true)
       watch.recovery.throwIfLost({ endpoint, model }, intent);
     const nonce = this.#options.nonce();

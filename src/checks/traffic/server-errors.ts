@@ -57,7 +57,7 @@ export class ServerErrors {
     return responses.filter(
       ({ status = 0, requested, exchange }) =>
         status >= 500 &&
-        (requested.intent === "ordinary" || requested.intent === "any") &&
+        (requested.intent === "valid" || requested.intent === "any") &&
         requested.upstreamFails !== true &&
         !this.#persistent.has(variantOf(exchange)),
     );

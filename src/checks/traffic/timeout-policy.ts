@@ -69,7 +69,7 @@ export class TimeoutPolicy {
 
   /** Requests that share a deadline. Denials need no provider: if one hangs, it hangs for every model. */
   static kindOf({ mode, intent }: Pick<RequestInfo, "mode" | "intent">, model: unknown): string {
-    return `${mode} ${intent} ${intent === "ordinary" || intent === "any" ? JSON.stringify(model ?? "") : ""}`;
+    return `${mode} ${intent} ${intent === "valid" || intent === "any" ? JSON.stringify(model ?? "") : ""}`;
   }
 
   boundsFor(
@@ -78,7 +78,7 @@ export class TimeoutPolicy {
     overrides: Partial<Bounds> = {},
   ): Partial<Bounds> {
     const { responseMs, idleMs } = this.#timeoutsOf();
-    const deadlineMs = intent === "ordinary" || intent === "any" ? responseMs : Math.min(QUICK_DEADLINE_MS, responseMs);
+    const deadlineMs = intent === "valid" || intent === "any" ? responseMs : Math.min(QUICK_DEADLINE_MS, responseMs);
     const shareBytes = (KEPT_BYTES - this.#keptBytes) * SHARE;
     const mostBytes = endpoint === "models" ? Math.min(MAX_LIST_BYTES, shareBytes / LIST_SHARE) : shareBytes;
     const maxBodyBytes = Math.round(Math.max(MIN_BYTES, mostBytes));

@@ -13,7 +13,7 @@ export function isUndeclaredLimit({ status, requested, reason }: Response): bool
     (reason === undefined || isLimitReason(reason)) &&
     requested.rpm === undefined &&
     requested.account === "main" &&
-    requested.intent === "ordinary"
+    requested.intent === "valid"
   );
 }
 

@@ -68,9 +68,9 @@ export function storedSide(folder: string, name: string): StoredSide {
 
 /** A request by what its check expects of it. */
 const REQUESTS = {
-  ordinary: "valid request",
+  valid: "valid request",
   any: "request that may be denied",
-  unusual: "unusual or invalid request",
+  invalid: "unusual or invalid request",
   denied: "request to be denied",
 } as const satisfies Readonly<Record<RequestInfo["intent"], string>>;
 

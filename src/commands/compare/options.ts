@@ -16,7 +16,7 @@ export const compareCommand = defineCommand({
         "start-b": text("command that starts the second build"),
         pairs: {
           ...number(
-            "rounds, at least 10; in each, the first build runs two blocks (one is the control), the second one",
+            "rounds, at least 10; in each, the first build runs two blocks (one is the control), and the second build runs one",
             { min: 1, max: 10_000 },
           ),
           default: 10,

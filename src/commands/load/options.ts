@@ -36,7 +36,7 @@ export const loadCommand = defineCommand({
         array: true,
         demandOption: true,
         describe:
-          "tier; built-in workload: peak, soak, stress, kill, rolling-restart, rolling-restart-slots, slow-upstream, upstream-outage, counter-store-outage, counter-store-limits, counter-store-cost; or file",
+          "tier; built-in workload: peak, soak, stress, kill, rolling-restart, rolling-restart-capacity, slow-upstream, upstream-outage, counter-store-outage, counter-store-limits, counter-store-cost; or file",
       })
       .options({
         ...grouped("Where", { target, mutation, variant, replicas }),

@@ -56,7 +56,7 @@ export function matrix({ claims: paths, out, records, overhead }: MatrixOptions)
         ...shown.map((one) => lineOf(one, { bold, hasRecords: records !== undefined })),
         `Open ${join(out, "index.html")}`,
         (isUnproven ? describeExitCode(exitCode) : `exit code ${exitCode}`) +
-          (isUnproven ? `: no claim was verified, because ${records} has the record of none of them` : ""),
+          (isUnproven ? `: no claim was verified: ${records} contains no record of these claims` : ""),
         "",
       ].join("\n"),
   };
@@ -67,9 +67,12 @@ function overheadOf(folder: string): OverheadRecord {
   const record = readRecord(folder);
   const { overhead } = record;
   if (overhead !== undefined) return { ...record, overhead };
-  throw new UsageError(`--overhead: the run in ${folder} is one of \`gauntlet ${record.command}\``, {
-    hint: "Name the folder of a run of `gauntlet overhead`.",
-  });
+  throw new UsageError(
+    `--overhead: ${folder} is a run of \`gauntlet ${record.command}\`, not of \`gauntlet overhead\``,
+    {
+      hint: "Name the folder of a run of `gauntlet overhead`.",
+    },
+  );
 }
 
 /** Maximum length of a gateway's name and version, and of the results of its profiles. */

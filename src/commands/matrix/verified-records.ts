@@ -32,7 +32,7 @@ export function verifiedRecords(files: readonly ClaimFile[], dir: string): Reado
   return sources;
 }
 
-/** The readable folders by something that their files have; the first one counts. */
+/** The readable folders by a key computed from their files; the first folder with a key wins. */
 function foldersBy(folders: readonly string[], keyOf: (folder: string) => string): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const folder of folders) {

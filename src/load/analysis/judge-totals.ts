@@ -6,7 +6,7 @@ import type { LoadStop } from "../send/load-guard.ts";
 import { isStatedFailure } from "../send/outcome.ts";
 import type { Workload } from "../workload/workload.ts";
 import { judgeReplies } from "./judge-replies.ts";
-import { boundByThreshold } from "./thresholds.ts";
+import { thresholdBoundOf } from "./thresholds.ts";
 
 /** The finding for a run that was stopped before its end. */
 export function judgeStop(stop: LoadStop | undefined): Finding[] {
@@ -43,8 +43,8 @@ const QUESTIONS = ["load.admitted", "load.invalid", "load.denied", "load.failed"
 /** The findings about totals that a threshold on the same share replaces: one fact is one failure. */
 function replacedByThresholds({ written }: Pick<Workload, "written">): string[] {
   return [
-    ...(boundByThreshold(written, "deniedShare") === undefined ? [] : ["load.denied"]),
-    ...(boundByThreshold(written, "failedShare") === undefined ? [] : ["load.failed"]),
+    ...(thresholdBoundOf(written, "deniedShare") === undefined ? [] : ["load.denied"]),
+    ...(thresholdBoundOf(written, "failedShare") === undefined ? [] : ["load.failed"]),
   ];
 }
 

@@ -73,7 +73,7 @@ export function readThresholds(written: unknown): WorkloadThreshold[] {
 
 /** Shares that both `allow` and a threshold can bound, with the metric of the threshold. */
 const METRIC_OF = { deniedShare: "denied_share", failedShare: "failed_share" } as const;
-type BoundShare = keyof typeof METRIC_OF;
+type ThresholdShare = keyof typeof METRIC_OF;
 
 /**
  * The upper bound that a threshold sets on the share of all requests, where the workload does not set one in `allow`: the
@@ -81,7 +81,7 @@ type BoundShare = keyof typeof METRIC_OF;
  *
  * @param written the workload as in its file.
  */
-export function boundByThreshold(written: unknown, share: BoundShare): number | undefined {
+export function thresholdBoundOf(written: unknown, share: ThresholdShare): number | undefined {
   if (!isObject(written) || member(written["allow"], share) !== undefined) return undefined;
   const bounds = readThresholds(written["thresholds"]).flatMap(({ threshold: { metric, labels, operator, bound } }) =>
     metric === METRIC_OF[share] &&

@@ -25,13 +25,13 @@ export interface EventExpectations {
   readonly truncatedStreams?: EventBound | undefined;
   /** Streams that ended with an error event. */
   readonly interruptedStreams?: EventBound | undefined;
-  /** Requests admitted from the event on, as a multiple of what was admitted before while the account was at its limit. */
+  /** Requests admitted since the event, as a multiple of what was admitted before while the account was at its limit. */
   readonly admitted?: RatioBound | undefined;
   /** CPU time, and bytes written to the log, of the gateway for a request, as a multiple of the time before. */
   readonly cpuPerRequest?: RatioBound | undefined;
   readonly logBytesPerRequest?: RatioBound | undefined;
-  /** Whether every slot of the account must be free after the load. */
-  readonly slotsLeaked?: true | undefined;
+  /** Whether no capacity of the account may have leaked after the load. */
+  readonly capacityLeaked?: true | undefined;
   /** Time by which the longest response time in the window may exceed the p95 before, s. */
   readonly addedDelayS?: number | undefined;
   /** Time until outcomes and latency have recovered, s: from the start of the event, or of its undo if it has a duration. */

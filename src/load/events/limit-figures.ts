@@ -4,7 +4,7 @@ import type { EventFigures } from "../../record/index.ts";
 import type { EventCount, EventCounts } from "./event-tally.ts";
 import { failureOf, sumOf } from "./outcome-for-client.ts";
 
-/** Limits may be counted in fixed minutes, so that only whole minutes can be compared. */
+/** Limits may be counted in fixed minutes, so only whole minutes can be compared. */
 export const MINUTE_S = 60;
 
 type LimitFigures = NonNullable<EventFigures["limit"]>;
@@ -64,8 +64,7 @@ const served = (counts: readonly EventCount[]): number => sumOf(counts, ({ outco
 const wholeMinutes = (seconds: number): number => Math.floor(seconds / MINUTE_S) * MINUTE_S;
 
 /**
- * The 95 % interval of a rate as a multiple of the one before. It is that of counts that vary by chance; a limiter varies less, so that
- * it is never too narrow.
+ * The 95 % interval of a rate as a multiple of the one before. It is that of counts that vary by chance; a limiter varies less, so it is never too narrow.
  */
 export function rateRatio(
   { admittedBefore, beforeS, windowS }: Pick<LimitFigures, "admittedBefore" | "beforeS" | "windowS">,

@@ -46,11 +46,11 @@ export function permittedEvents(events: readonly WorkloadEvent[], target: EventT
     return known;
   };
   const all = events.flatMap((event) => {
-    if (event.expect.slotsLeaked === true && !Number.isFinite(target.limits?.inFlight))
+    if (event.expect.capacityLeaked === true && !Number.isFinite(target.limits?.inFlight))
       problem(
         "limits",
-        `must have a number for inFlight; the event "${event.name}" of the workload expects that no slot of the account is leaked.`,
-        "State the limits of the account of `valid`, such as `limits: { rpm: 6000, inFlight: 200 }`. Without a concurrency limit, omit slotsLeaked.",
+        `must state inFlight: the event "${event.name}" of the workload expects that no capacity leaks (capacityLeaked: 0).`,
+        "State the limits of the account of `valid`, such as `limits: { rpm: 6000, inFlight: 200 }`. Without a concurrency limit, omit capacityLeaked.",
       );
     for (const [field, needed] of NEEDED_FILES)
       if (event.expect[field] !== undefined && (target.processes?.[needed] ?? []).length === 0)

@@ -54,7 +54,7 @@ const eventSchema = z
         interruptedStreams: optional(bound, "Streams that end with an error event."),
         admitted: optional(
           ratio,
-          'Requests admitted from the event on, compared with before: "<= 120 %". The load must exceed the account\'s limit.',
+          'Requests admitted since the event, compared with before: "<= 120 %". The load must exceed the account\'s limit.',
         ),
         cpuPerRequest: optional(
           ratio,
@@ -64,9 +64,9 @@ const eventSchema = z
           ratio,
           'Bytes that the gateway logs for a request, compared with before: "<= 5x". Needs processes.logs in the target file.',
         ),
-        slotsLeaked: optional(
+        capacityLeaked: optional(
           z.literal(0),
-          "After the load, as many streams at once as the account's concurrency limit (`limits` in the target file) must be admitted.",
+          "After the load, Gauntlet opens as many streams as the account's concurrency limit allows (`limits` in the target file); all of them must be admitted.",
         ),
         addedDelayS: optional(
           z.number().positive(),
@@ -123,7 +123,7 @@ export function eventProblems(events: readonly WrittenEvent[], arrivals: Arrival
       const path = [index, "expect", "admitted"];
       if (firstS <= MINUTE_S)
         problems.push({
-          message: `compares with at least a minute at the limit before the first event, which is at ${firstS} s. Schedule it later`,
+          message: `needs at least ${MINUTE_S} s at the limit before the first event, but that event is at ${firstS} s. Schedule it later`,
           path,
         });
       if (lastsS !== undefined && lastsS <= secondsOf(at) + MINUTE_S)
@@ -181,8 +181,15 @@ function actionOf(
 
 function expectationsOf(written: WrittenEvent["expect"] = {}): EventExpectations {
   const { failed, retryable, truncatedStreams, interruptedStreams, recoveredWithinS } = written;
-  const { invalidReplies, incompleteResponses, admitted, cpuPerRequest, logBytesPerRequest, slotsLeaked, addedDelayS } =
-    written;
+  const {
+    invalidReplies,
+    incompleteResponses,
+    admitted,
+    cpuPerRequest,
+    logBytesPerRequest,
+    capacityLeaked,
+    addedDelayS,
+  } = written;
   const boundOf = (given: string | number | undefined) => (given === undefined ? undefined : parseEventBound(given));
   const ratioOf = (given: string | undefined) => (given === undefined ? undefined : parseRatioBound(given));
   return {
@@ -195,7 +202,7 @@ function expectationsOf(written: WrittenEvent["expect"] = {}): EventExpectations
     admitted: ratioOf(admitted),
     cpuPerRequest: ratioOf(cpuPerRequest),
     logBytesPerRequest: ratioOf(logBytesPerRequest),
-    slotsLeaked: slotsLeaked === undefined ? undefined : true,
+    capacityLeaked: capacityLeaked === undefined ? undefined : true,
     addedDelayS,
     recoveredWithinS,
   };

@@ -5,7 +5,7 @@ import { type Arrivals, kindOf, planOf } from "../schedule/arrivals.ts";
 import { maxRequests } from "../schedule/max-requests.ts";
 import { boundOf } from "../send/send-share.ts";
 import { accountOf } from "../tier/account-of.ts";
-import { slotRequests, slotsAfter } from "../tier/slots-after.ts";
+import { requestsAfterLoad, streamsAfterLoad } from "../tier/streams-after-load.ts";
 import { tierCost } from "../tier/tier-cost.ts";
 import type { TierLength } from "../tier/tier-phase.ts";
 import { longestOf } from "./lengths.ts";
@@ -48,14 +48,14 @@ export function costOf(workload: Workload, target: Target, length: TierLength = 
   const inFlight = boundOf(workload);
   const requests = maxRequests(workload);
   const { inputTokens, outputTokens } = meanTokens(arrivals, mix);
-  const slots = slotsAfter(workload, target);
-  const slotted = slotRequests(slots);
+  const streams = streamsAfterLoad(workload, target);
+  const extraRequests = requestsAfterLoad(streams);
   return {
-    requests: requests + slotted,
-    inputTokens: Math.ceil(requests * inputTokens) + slotted * TIER_INPUT,
-    outputTokens: Math.ceil(requests * outputTokens) + slotted * TIER_TOKENS,
+    requests: requests + extraRequests,
+    inputTokens: Math.ceil(requests * inputTokens) + extraRequests * TIER_INPUT,
+    outputTokens: Math.ceil(requests * outputTokens) + extraRequests * TIER_TOKENS,
     peakPerS: plan.peakPerS,
-    inFlight: Math.max(inFlight, slots),
+    inFlight: Math.max(inFlight, streams),
     durationS: plan.durationS === undefined ? undefined : plan.durationS + warmupS,
   };
 }

@@ -1,7 +1,7 @@
 import { dirname, resolve } from "node:path";
 import * as z from "zod";
 import { optional, readText, readYaml, type Target } from "../../target/index.ts";
-import { boundByThreshold, readThresholds, thresholdsSchema, type WorkloadThreshold } from "../analysis/thresholds.ts";
+import { readThresholds, thresholdBoundOf, thresholdsSchema, type WorkloadThreshold } from "../analysis/thresholds.ts";
 import type { WorkloadEvent } from "../events/event.ts";
 import { eventProblems, eventsSchema, resolveEvents } from "../events/written-events.ts";
 import { isOfStreams, OBJECTIVE_FORM, type RequestObjective, requestObjective } from "../measure/goodput.ts";
@@ -83,11 +83,11 @@ export const workloadSchema = z
       z.strictObject({
         deniedShare: optional(
           z.number().min(0).max(1),
-          "Share of the requests sent; default 0, or the bound of a threshold on it.",
+          "Maximum share of the sent requests. Default: the bound of a threshold on this share, otherwise 0.",
         ),
         failedShare: optional(
           z.number().min(0).max(1),
-          "Share of the requests sent; default 0, or the bound of a threshold on it.",
+          "Maximum share of the sent requests. Default: the bound of a threshold on this share, otherwise 0.",
         ),
         invalidShare: optional(
           z.number().min(0).max(1),
@@ -249,8 +249,8 @@ function resolveWorkload(file: WorkloadFile, written: unknown, path: string): Wo
 function allowedShares(file: WorkloadFile): AllowedShares {
   return {
     ...DEFAULT_ALLOW,
-    deniedShare: boundByThreshold(file, "deniedShare") ?? DEFAULT_ALLOW.deniedShare,
-    failedShare: boundByThreshold(file, "failedShare") ?? DEFAULT_ALLOW.failedShare,
+    deniedShare: thresholdBoundOf(file, "deniedShare") ?? DEFAULT_ALLOW.deniedShare,
+    failedShare: thresholdBoundOf(file, "failedShare") ?? DEFAULT_ALLOW.failedShare,
     ...file.allow,
   } as AllowedShares;
 }

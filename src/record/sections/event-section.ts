@@ -56,7 +56,7 @@ const eventFiguresSchema = z.strictObject({
   /** Seconds before the first event; `null` if there were too few. */
   before: z.strictObject({ seconds: count, servedShare: z.number(), p50Ms: latency, p95Ms: latency }).nullable(),
   /**
-   * Requests admitted from the event on, and in the time before the first event in which the account was at its limit; both in whole
+   * Requests admitted since the event, and in the time before the first event in which the account was at its limit; both in whole
    * minutes, because limits may be counted in fixed ones.
    */
   limit: z
@@ -68,7 +68,7 @@ const eventFiguresSchema = z.strictObject({
       /** What of it was measured, s; 0 if it is less than a minute. */
       beforeS: count,
       admittedBefore: count,
-      /** Time from the event on that was measured, s; 0 if less than a minute was left of the load. */
+      /** Time since the event that was measured, s; 0 if less than a minute was left of the load. */
       windowS: count,
       sent: count,
       admitted: count,
@@ -110,7 +110,7 @@ export const loadEventSchema = z.strictObject({
 });
 
 /** Streams that were sent at once after the load, as many as the account may have in flight. */
-export const slotsSchema = z.strictObject({
+export const afterLoadSchema = z.strictObject({
   /** The account's limit on requests in flight. */
   limit: count,
   sent: count,
@@ -120,7 +120,7 @@ export const slotsSchema = z.strictObject({
   denied: count,
   /** How many of the admitted ones certainly ran at the same time. */
   atOnce: count,
-  /** Neither. */
+  /** Neither admitted nor denied by the concurrency limit. */
   others: z.array(z.strictObject({ what: z.string(), count })),
 });
 

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { latencyFields } from "../../metrics/index.ts";
 import { checkResultSchema } from "../check-result.ts";
 import { findingSchema } from "../finding.ts";
-import { loadEventSchema, slotsSchema } from "./event-section.ts";
+import { afterLoadSchema, loadEventSchema } from "./event-section.ts";
 import { classQuantiles, count, dialect, interval, quantiles, quantilesSchema } from "./load-values.ts";
 import { retryAfterSchema } from "./retry-after-section.ts";
 import { watchedSchema } from "./watched-section.ts";
@@ -287,8 +287,8 @@ const loadRunSchema = z.strictObject({
   shard: z.strictObject({ index: z.int().positive(), of: z.int().positive() }).optional(),
   /** What was done to the gateway meanwhile, in the order of the planned times. */
   events: z.array(loadEventSchema).optional(),
-  /** Whether the account's slots were free after the load, if an event expects it. */
-  slots: slotsSchema.optional(),
+  /** The streams that were sent after the load, if an event expects that no capacity has leaked. */
+  afterLoad: afterLoadSchema.optional(),
   /** The target's side, if it was monitored. */
   watched: watchedSchema.optional(),
   /** Histogram log next to the record, readable by HdrHistogram tools. */

@@ -72,7 +72,7 @@ function admit(call: Call, checks: readonly CheckName[]): Header[] {
   return headers;
 }
 
-/** Serves a request that nothing counts: what a gateway does that fails open. */
+/** Serves a request without counting it, as a gateway that fails open does. */
 export function serveUncounted(call: Call): GatewayResponse | Promise<GatewayResponse> {
   for (const name of ["credentials", "body", "model"] as const) {
     const refused = call.behaviour.check(name, call);

@@ -142,7 +142,7 @@ export class SharedState {
     // Without the file, the others notice that the process has ended.
     const gone = { kind: "gone", replica: this.replica } as const;
     this.#whenAvailable(() => {
-      // What the others never learn is not for those that start later either.
+      // An event that running replicas never receive must not reach replicas that start later, either.
       if (this.#propagationDelayMs(gone, this.replica) !== undefined) this.add(gone);
       this.#log.remove(this.replica);
     });

@@ -92,7 +92,7 @@ function differenceOf(
   for (const [index, result] of results.entries()) {
     const before = checks[index];
     if (before === undefined || signOf(before) !== signOf(result))
-      return `${result.id} is recorded as ${before?.status ?? "missing"}, and judged as ${result.status}`;
+      return `${result.id} is recorded as ${before?.status ?? "missing"}, but judged as ${result.status}`;
   }
   for (const [index, profile] of profiles.entries()) {
     const before = stated[index];
@@ -102,7 +102,7 @@ function differenceOf(
   if (stated.length !== profiles.length) return "it has profiles that do not exist";
   const listed = new Set(checks.map(({ id }) => id));
   const removed = instances.find(({ id }) => recordings.has(id) && !listed.has(id));
-  if (removed !== undefined) return `${removed.id} was recorded, and has no result`;
+  if (removed !== undefined) return `${removed.id} was recorded but has no result`;
   return undefined;
 }
 
@@ -112,5 +112,5 @@ function differenceOfDeclared({ claimed, configuration, target }: RunRecord): st
   const [stated, written] = [[...(claimed?.declared ?? [])].sort(), declaredIn(configuration.value)];
   if (JSON.stringify(stated) === JSON.stringify(written)) return undefined;
   const listText = (parts: readonly string[]) => parts.join(", ") || "nothing";
-  return `it states that the target declares ${listText(stated)}, and its target file declares ${listText(written)}`;
+  return `the record says that the target declares ${listText(stated)}, but its target file declares ${listText(written)}`;
 }

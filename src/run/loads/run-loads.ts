@@ -2,13 +2,13 @@ import type { LoadsContext } from "../../load/index.ts";
 import {
   accountOf,
   calibrate,
-  measureSlots,
   type RanLoad,
   runPeak,
   runTier,
   runWorkload,
+  sendStreamsAfterLoad,
   shareValidity,
-  slotsAfter,
+  streamsAfterLoad,
   type Workload,
 } from "../../load/index.ts";
 import { histogramLog } from "../../metrics/index.ts";
@@ -75,7 +75,7 @@ async function runOne(
       ? await runPeak(workload, loaded, (await import("../../engines/index.ts")).closedLoopPeak)
       : await runWorkload(workload, loaded);
   for (const phase of ran.run.phases) context.onPhase(ran.run.name, phase);
-  const slots = slotsAfter(workload, target);
-  if (slots === 0 || context.stop.aborted) return ran;
-  return { ...ran, run: { ...ran.run, slots: await measureSlots(workload.name, slots, loaded) } };
+  const streams = streamsAfterLoad(workload, target);
+  if (streams === 0 || context.stop.aborted) return ran;
+  return { ...ran, run: { ...ran.run, afterLoad: await sendStreamsAfterLoad(workload.name, streams, loaded) } };
 }

@@ -6,7 +6,7 @@ import { loadWorkload, type Workload } from "../../load/index.ts";
 /** Tiers and workloads that ship with Gauntlet. */
 const SHIPPED = [
   ...["starter", "growth", "scale", "own", "peak", "soak", "stress"],
-  ...["rolling-restart", "rolling-restart-slots", "kill", "upstream-outage", "slow-upstream"],
+  ...["rolling-restart", "rolling-restart-capacity", "kill", "upstream-outage", "slow-upstream"],
   ...["counter-store-outage", "counter-store-limits", "counter-store-cost"],
 ];
 

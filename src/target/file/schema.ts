@@ -342,7 +342,7 @@ export const targetSchema = z
         .refine(({ pidFiles, logs }) => pidFiles !== undefined || logs !== undefined, {
           message: "must have pidFiles, logs, or both",
         }),
-      "What `gauntlet load` samples of the gateway on this machine (CPU: Linux): events can limit what a request costs.",
+      "Processes and log files of the gateway on this machine that `gauntlet load` samples (CPU time: Linux only), for events that limit the cost of a request.",
     ),
     authorized: optional(z.boolean(), "true: load may go to a host that is not loopback."),
     http: optional(

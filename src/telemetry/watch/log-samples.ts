@@ -72,7 +72,7 @@ export class LogSamples implements Disposable {
 function stateOf(file: string): FileState | undefined {
   try {
     const { ino, birthtimeMs, size } = statSync(file);
-    // A new file may get the number of the one that was just removed.
+    // A new file may get the inode number of the one that was just removed.
     return { identity: `${ino} ${birthtimeMs}`, size };
   } catch {
     // Removed, and perhaps not written again yet.

@@ -79,7 +79,7 @@ export function sumOf(stats: ReadonlyMap<number, Stat>): TreeUse {
 
 /** One process, from `/proc/<pid>/stat`. */
 export interface Stat {
-  /** Clock ticks from the start of the machine to its own: the same id with another start is another process. */
+  /** Clock ticks from boot to the start of the process: a pid with a different start time is a different process. */
   readonly started: number;
   readonly parent: number;
   readonly ticks: number;

@@ -26,7 +26,7 @@ export async function releaseSome(
 ): Promise<PartialRelease[]> {
   const endings = await endingsOf(t);
   const endOthers = async () => {
-    for (const request of endings) await t.start({ mode: "non-streaming", ...request, key, intent: "unusual" }).done;
+    for (const request of endings) await t.start({ mode: "non-streaming", ...request, key, intent: "invalid" }).done;
   };
   const leaveOne = async ([first]: readonly HeldRequest[]) => {
     first?.abort();

@@ -162,7 +162,7 @@ function inOneWave(causes: readonly ReleaseCause[]): ReleaseCause[] {
 async function endingByThemselves(t: Session, requests: readonly RequestSpec[]): Promise<readonly RequestSpec[]> {
   const [first] = requests;
   if (first === undefined) return [];
-  const { exchange } = await t.start({ ...first, intent: "unusual" }).done;
+  const { exchange } = await t.start({ ...first, intent: "invalid" }).done;
   return isTimedOut(exchange) ? [] : requests;
 }
 
@@ -193,7 +193,7 @@ async function sendInTurn(t: Session, { account, spacingMs }: CauseOptions, requ
     if (spacingMs > 0) await t.wait(spacingMs);
     const count = Math.min(together, rounds - round);
     const start = (at: number) =>
-      t.start({ key: account.key, intent: "unusual", ...requests[(round + at) % requests.length] });
+      t.start({ key: account.key, intent: "invalid", ...requests[(round + at) % requests.length] });
     await Promise.all(Array.from({ length: count }, (_, at) => start(at).done));
     if (together > 1) await t.wait(ENDED_MS);
   }
@@ -205,7 +205,7 @@ async function sendTogether(t: Session, { key, limits }: LimitedAccount, request
   await Promise.all(
     Array.from(
       { length: count },
-      (_, at) => t.start({ key, intent: "unusual", ...requests[at % requests.length] }).done,
+      (_, at) => t.start({ key, intent: "invalid", ...requests[at % requests.length] }).done,
     ),
   );
 }
@@ -219,7 +219,7 @@ async function sendMany(t: Session, { account, spacingMs }: CauseOptions) {
   let sent = 0;
   const worker = async () => {
     while (sent < most && t.nowUs() < endUs)
-      await t.start({ key, intent: "unusual", ...requests[sent++ % requests.length] }).done;
+      await t.start({ key, intent: "invalid", ...requests[sent++ % requests.length] }).done;
   };
   await Promise.all(Array.from({ length: Math.max(1, limits.inFlight - 1) }, worker));
 }
@@ -234,7 +234,7 @@ async function abort(
   { afterMs, count }: { readonly afterMs: number; readonly count: number },
 ) {
   const leaving = Array.from({ length: count }, (_, at) =>
-    t.start({ ...requests[at % requests.length], intent: "unusual", freshConnection: true }),
+    t.start({ ...requests[at % requests.length], intent: "invalid", freshConnection: true }),
   );
   if (afterMs === 0) await Promise.all(leaving.map(({ started }) => started));
   else await t.wait(afterMs);

@@ -29,7 +29,7 @@ const farBelow = defineInvariant({
     const odd = known.filter(
       (response) =>
         isNamedRateDenial(response) &&
-        response.requested.intent === "ordinary" &&
+        response.requested.intent === "valid" &&
         !mayBeOlder(response, startUs) &&
         (longWait(response) || hadRested(response, known)) &&
         usedBefore(response, known) < FAR_BELOW,
@@ -79,7 +79,7 @@ function usedBefore({ requested, exchange }: Response, responses: readonly Respo
   const used = responses.filter(
     (other) =>
       other.requested.account === requested.account &&
-      (isServed(other) || isNamedRateDenial(other) || other.requested.intent !== "ordinary") &&
+      (isServed(other) || isNamedRateDenial(other) || other.requested.intent !== "valid") &&
       other.exchange.timeline.dueUs > endUs - MINUTE_US &&
       other.exchange.timeline.dueUs <= endUs,
   );

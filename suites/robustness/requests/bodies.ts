@@ -40,7 +40,7 @@ const badBodies = defineCheck({
   cost: { requests: 1 },
   async run(t) {
     const control = await sendControl(t);
-    return { control, refused: await t.send({ ...BAD[t.case], intent: "unusual" }) };
+    return { control, refused: await t.send({ ...BAD[t.case], intent: "invalid" }) };
   },
   judge({ control, refused }, verdict, axes) {
     assumeControl(verdict, control);
@@ -70,7 +70,7 @@ const contentTypes = defineCheck({
   across: { dialect: DIALECTS, case: Object.keys(CONTENT_TYPES) },
   cost: { requests: 2 },
   async run(t) {
-    return { control: await t.control(), response: await t.send({ ...CONTENT_TYPES[t.case], intent: "unusual" }) };
+    return { control: await t.control(), response: await t.send({ ...CONTENT_TYPES[t.case], intent: "invalid" }) };
   },
   judge({ control, response }, verdict, axes) {
     verdict.requireControl(control);

@@ -32,10 +32,10 @@ const compression = defineCheck({
         prompt: LONG_TEXT,
         ...(t.dialect === "messages" ? { maxTokens: AMPLE_TOKENS } : {}),
       }),
-      stream: await t.send({ headers, mode: "streaming", intent: "unusual" }),
+      stream: await t.send({ headers, mode: "streaming", intent: "invalid" }),
       list: await t.send({ headers, endpoint: "models" }),
       denied: await t.send({ headers, model: "unknown", intent: "denied" }),
-      refused: await t.send({ headers, rawBody: "{", intent: "unusual" }),
+      refused: await t.send({ headers, rawBody: "{", intent: "invalid" }),
     };
   },
   judge(responses, verdict, axes) {

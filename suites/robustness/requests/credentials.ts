@@ -32,8 +32,8 @@ const keyPlace = defineCheck({
     const place = PLACES[t.case]?.(t.target.keys.valid.reveal()) ?? {};
     return {
       control: await t.control(),
-      bare: await t.scenarios.once(`robustness.keyless ${t.dialect}`, () => t.send({ key: null, intent: "unusual" })),
-      response: await t.send({ key: null, intent: "unusual", ...place }),
+      bare: await t.scenarios.once(`robustness.keyless ${t.dialect}`, () => t.send({ key: null, intent: "invalid" })),
+      response: await t.send({ key: null, intent: "invalid", ...place }),
     };
   },
   judge({ control, bare, response }, verdict) {
@@ -55,9 +55,9 @@ const listKeyPlace = defineCheck({
     return {
       control: await t.control({ endpoint: "models" }),
       bare: await t.scenarios.once("robustness.keyless models", () =>
-        t.send({ endpoint: "models", key: null, intent: "unusual" }),
+        t.send({ endpoint: "models", key: null, intent: "invalid" }),
       ),
-      response: await t.send({ endpoint: "models", key: null, intent: "unusual", ...place }),
+      response: await t.send({ endpoint: "models", key: null, intent: "invalid", ...place }),
     };
   },
   judge({ control, bare, response }, verdict) {
@@ -77,7 +77,7 @@ const schemeCase = defineCheck({
     const key = t.target.keys.valid.reveal();
     return {
       control: await t.control(),
-      response: await t.send({ authorization: `${t.case} ${key}`, intent: "unusual" }),
+      response: await t.send({ authorization: `${t.case} ${key}`, intent: "invalid" }),
     };
   },
   judge({ control, response }, verdict) {

@@ -32,7 +32,7 @@ const inAnyForm = defineCheck({
       const request: RequestSpec = {
         prompt: inTurns(text, LONG_TURN, "Noted."),
         mode,
-        intent: mode === "non-streaming" ? "ordinary" : "any",
+        intent: mode === "non-streaming" ? "valid" : "any",
       };
       const formed = await t.send({ ...request, form: t.case as BodyForm, intent: "any" });
       pairs.push({ text, formed, plain: await t.send(request) });

@@ -32,7 +32,7 @@ const wrongMethods = defineCheck({
   across: { case: Object.keys(METHODS) },
   cost: { requests: 1 },
   async run(t) {
-    return { response: await t.send({ ...METHODS[t.case], intent: "unusual" }) };
+    return { response: await t.send({ ...METHODS[t.case], intent: "invalid" }) };
   },
   judge({ response }, verdict) {
     const seen = { in: response, at: "status" };
@@ -61,7 +61,7 @@ const headAndOptions = defineCheck({
   across: { case: Object.keys(HEAD_AND_OPTIONS) },
   cost: { requests: 2 },
   async run(t) {
-    const request: RequestSpec = { ...HEAD_AND_OPTIONS[t.case], intent: "unusual" };
+    const request: RequestSpec = { ...HEAD_AND_OPTIONS[t.case], intent: "invalid" };
     const before = await t.control({ endpoint: "models" });
     return { before, response: await t.send(request), next: await t.send({ endpoint: "models" }) };
   },
@@ -99,7 +99,7 @@ const addresses = defineCheck({
   across: { case: Object.keys(ADDRESSES) },
   cost: { requests: 1 },
   async run(t) {
-    return { response: await t.send({ ...ADDRESSES[t.case], intent: "unusual" }) };
+    return { response: await t.send({ ...ADDRESSES[t.case], intent: "invalid" }) };
   },
   judge({ response }, verdict) {
     verdict.observe("BASE-5", response.summary, { in: response });
@@ -141,7 +141,7 @@ const unknownHeaders = defineCheck({
         ],
       },
     };
-    return { control: await t.control(), response: await t.send({ ...specs[t.case], intent: "unusual" }) };
+    return { control: await t.control(), response: await t.send({ ...specs[t.case], intent: "invalid" }) };
   },
   judge({ control, response }, verdict) {
     verdict.requireControl(control);

@@ -64,7 +64,7 @@ const textPassesThrough = defineCheck({
     const limit: RequestSpec = t.dialect === "messages" ? { maxTokens } : {};
     // Beyond the sizes at which streams are truncated: the second time in pieces, if this dialect streams at all.
     const streams =
-      t.case === VERY_LONG && (await t.send({ endpoint: t.dialect, mode: "streaming", intent: "unusual" })).streamed;
+      t.case === VERY_LONG && (await t.send({ endpoint: t.dialect, mode: "streaming", intent: "invalid" })).streamed;
     const plain = t.nonce();
     const calibration = await t.send({ model: "echo", prompt: plain });
     const expected = lastTurn(prompt);
@@ -74,7 +74,7 @@ const textPassesThrough = defineCheck({
     ];
     const isCut = t.dialect === "chat" && responses.some((response) => isBeginning(response, expected));
     const limited = isCut
-      ? await t.send({ model: "echo", prompt, fields: { max_tokens: maxTokens }, intent: "unusual" })
+      ? await t.send({ model: "echo", prompt, fields: { max_tokens: maxTokens }, intent: "invalid" })
       : null;
     return {
       plain,
@@ -192,7 +192,7 @@ async function askTogether(t: Session): Promise<Together[]> {
     if (index % 6 === 5) {
       // A long reply: one that ends before its client disconnects is not aborted.
       const model = long.has(request.endpoint) ? "stream" : "echo";
-      const held = t.start({ ...request, model, mode: "streaming", intent: "unusual", freshConnection: true });
+      const held = t.start({ ...request, model, mode: "streaming", intent: "invalid", freshConnection: true });
       leaving.push(held);
       await held.started;
       held.abort();

@@ -49,7 +49,7 @@ function hasMessage({ json, requested }: Response): boolean {
   if (!isObject(message)) return false;
   if (typeof message["content"] === "string") return true;
   const more = Object.keys(message).some((name) => name !== "role" && name !== "content");
-  return (message["content"] ?? null) === null && (more || requested.intent !== "ordinary");
+  return (message["content"] ?? null) === null && (more || requested.intent !== "valid");
 }
 
 function hasBlocks({ json }: Response): boolean {

@@ -17,7 +17,7 @@ export function everyUsage(dialect: Dialect): Check {
         (response) =>
           response.requested.endpoint === dialect &&
           response.requested.mode === "non-streaming" &&
-          (response.requested.intent === "ordinary" || response.reply.parts !== undefined) &&
+          (response.requested.intent === "valid" || response.reply.parts !== undefined) &&
           response.admitted &&
           !response.streamed &&
           response.isJson,

@@ -7,7 +7,7 @@ export function shortPrompt(
   { requested, exchange }: Response,
   tokens = 256,
 ): { readonly model: string; readonly prompt: string } | undefined {
-  if (requested.endpoint === "models" || requested.intent !== "ordinary") return undefined;
+  if (requested.endpoint === "models" || requested.intent !== "valid") return undefined;
   const body = parseJson(exchange.request.body ?? "");
   const messages = member(body, "messages");
   const content = Array.isArray(messages) ? member(messages.at(-1), "content") : undefined;

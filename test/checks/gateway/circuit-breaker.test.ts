@@ -13,7 +13,7 @@ function noteReplies(
   for (let index = 0; index < count; index++) {
     const sentMs = atMs;
     atMs += durationMs(index);
-    circuit.note(seen({ sentMs, endMs: atMs, intent: "ordinary" }), true);
+    circuit.note(seen({ sentMs, endMs: atMs, intent: "valid" }), true);
   }
   return atMs;
 }
@@ -21,7 +21,7 @@ function noteReplies(
 test("a model that needs five seconds from the beginning does not become slower, however fast the list is", () => {
   const circuit = new CircuitBreaker();
   for (let index = 0; index < 20; index++)
-    circuit.note(seen({ sentMs: index * 30, endMs: index * 30 + 20, endpoint: "models", intent: "ordinary" }), true);
+    circuit.note(seen({ sentMs: index * 30, endMs: index * 30 + 20, endpoint: "models", intent: "valid" }), true);
   noteReplies(circuit, 60, () => 5_000, 1_000);
   expect(circuit.opened).toBeUndefined();
 });

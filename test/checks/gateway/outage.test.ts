@@ -10,7 +10,7 @@ import { judged, seen, type Times } from "../../support/seen-response.ts";
 
 const FOR_OK = '{"model":"ok"}';
 const at = (sentMs: number, more: Partial<Times> = {}) =>
-  seen({ sentMs, endMs: sentMs + 5, sent: FOR_OK, intent: "ordinary", ...more });
+  seen({ sentMs, endMs: sentMs + 5, sent: FOR_OK, intent: "valid", ...more });
 const marked = ({ exchange, requested }: Response, more: Partial<Response["requested"]>) =>
   new Response(exchange, { ...requested, ...more }, { reasonHeader: "X-Reason", actionHeader: "X-Action" });
 
@@ -140,7 +140,7 @@ describe("waiting for a model", () => {
       signal: new AbortController().signal,
       responses: () => responses,
       onWait: () => undefined,
-      send: async ({ model, intent = "ordinary", recoveryOf, probe }) => {
+      send: async ({ model, intent = "valid", recoveryOf, probe }) => {
         // A poll takes time, as any request does.
         await new Promise((resolve) => setTimeout(resolve, 1));
         return response((model as { id: string }).id, {
@@ -176,14 +176,14 @@ describe("waiting for a model", () => {
     refusedUntil.set("ok", performance.now() + 200_000);
     expect(await isOver("ok")).toBe(false);
     expect(recovery.lost).toMatch(/^`ok` \(chat\) was served until .* was not served again within 7\d\.\d s$/);
-    expect(() => recovery.throwIfLost(CHAT_OK, "ordinary")).toThrow("was not served again");
-    expect(() => recovery.throwIfLost({ ...CHAT_OK, endpoint: "messages" }, "ordinary")).not.toThrow();
+    expect(() => recovery.throwIfLost(CHAT_OK, "valid")).toThrow("was not served again");
+    expect(() => recovery.throwIfLost({ ...CHAT_OK, endpoint: "messages" }, "valid")).not.toThrow();
     await vi.advanceTimersByTimeAsync(200_000);
     const retried = recovery.retryLost();
     await vi.advanceTimersByTimeAsync(1_000);
     await retried;
     expect(recovery.lost).toBeUndefined();
-    expect(() => recovery.throwIfLost(CHAT_OK, "ordinary")).not.toThrow();
+    expect(() => recovery.throwIfLost(CHAT_OK, "valid")).not.toThrow();
   });
 
   test("treats each model separately", async () => {

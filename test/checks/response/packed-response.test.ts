@@ -39,7 +39,7 @@ function responseWith(
     afterwards: undefined,
     redactions: [],
   };
-  const requested = { endpoint: "chat", mode: "non-streaming", intent: "ordinary", account: "a" } as const;
+  const requested = { endpoint: "chat", mode: "non-streaming", intent: "valid", account: "a" } as const;
   return new Response(exchange, requested, { ...RULES, cache });
 }
 

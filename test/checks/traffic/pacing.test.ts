@@ -21,7 +21,7 @@ function pacing() {
     /** Whether a request that is denied now is sent again after a wait. */
     waitsAfterDenial: () => {
       nowMs += 10_000;
-      const denial = { status: 429, reason: "rate_limit_exceeded", intent: "ordinary" } as const;
+      const denial = { status: 429, reason: "rate_limit_exceeded", intent: "valid" } as const;
       return made.slowDownFor(seen({ ...denial, sentMs: nowMs, endMs: nowMs + 1 }));
     },
   };

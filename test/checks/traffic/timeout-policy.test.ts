@@ -4,7 +4,7 @@ import type { Exchange } from "../../../src/http/recorder/index.ts";
 
 const TIMEOUTS = { responseMs: 60_000, idleMs: 20_000 };
 const KIND = "non-streaming good";
-const boundsAfter = (policy: TimeoutPolicy) => policy.boundsFor(KIND, { intent: "ordinary", endpoint: "chat" });
+const boundsAfter = (policy: TimeoutPolicy) => policy.boundsFor(KIND, { intent: "valid", endpoint: "chat" });
 
 type Noted = Pick<Exchange, "ending" | "request" | "response">;
 
@@ -112,7 +112,7 @@ test("two hundred lists of five megabytes leave room for one more if they are al
     const policy = new TimeoutPolicy(() => TIMEOUTS);
     for (let at = 0; at < 200; at++)
       policy.note(KIND, noted("complete", { method: "GET", bytes: 5_000_000 }), isHeld && at > 0);
-    return policy.boundsFor(KIND, { intent: "ordinary", endpoint: "models" }).maxBodyBytes;
+    return policy.boundsFor(KIND, { intent: "valid", endpoint: "models" }).maxBodyBytes;
   };
   expect(room(true)).toBeGreaterThan(10_000_000);
   expect(room(false)).toBeLessThan(1_000_000);

@@ -72,7 +72,7 @@ test("two builds in one session: short, but complete", async () => {
     folder.path,
   );
   const { comparison } = JSON.parse(stdout);
-  // The commands differ in two words, which are no name.
+  // The commands differ in two words, which are not a usable name.
   expect([comparison.a.name, comparison.b.name]).toEqual(["A", "B"]);
   const record = JSON.parse(readFileSync(join(folder.path, "run", "run.json"), "utf8"));
   expect(record.verdict.headline).toMatch(/: B compared with A$/);

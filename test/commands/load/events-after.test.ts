@@ -18,60 +18,60 @@ async function load({ folder, environment, workload }: TwoGateways, text: string
   return { ...finished, run, findings: new Map(findings.map((one) => [one.name, one])) };
 }
 
-const SLOTS: TwoGatewaysOptions = {
+const WITH_LIMIT: TwoGatewaysOptions = {
   ...{ shared: true, limits: "60000:30", disturb: "limits: { rpm: 60000, inFlight: 30 }\n" },
 };
 
-const slotsWorkload = (expectation = "slotsLeaked: 0") => `name: w
+const restartWorkload = (expectation = "capacityLeaked: 0") => `name: w
 arrivals: { kind: constant, ratePerS: 4, durationS: 8 }
 mix: [{ dialect: chat, stream: true }]
 events:
   - { name: roll, at: 4s, disturb: roll, expect: { ${expectation} } }
 `;
 
-describe("slots after an event", () => {
-  test("every slot is free after replicas that drain were restarted", async () => {
-    await using gateways = await startTwoGateways("--drain 10000 --pace 100", SLOTS);
-    const { code, stdout, findings, run } = await load(gateways, slotsWorkload());
-    // A busy machine leaves the latencies of the load undecided, but not the slots.
+describe("capacity after an event", () => {
+  test("no capacity has leaked after replicas that drain were restarted", async () => {
+    await using gateways = await startTwoGateways("--drain 10000 --pace 100", WITH_LIMIT);
+    const { code, stdout, findings, run } = await load(gateways, restartWorkload());
+    // A busy machine leaves the latencies of the load undecided, but not the capacity.
     expect(code, stdout).toBe(/too busy|other processes used/.test(stdout) ? 4 : 0);
-    expect(findings.get("event.roll.slots-leaked")).toMatchObject({ outcome: "met" });
-    expect(run?.slots).toMatchObject({ limit: 30, sent: 30, admitted: 30, denied: 0, atOnce: 30, others: [] });
+    expect(findings.get("event.roll.capacity-leaked")).toMatchObject({ outcome: "met" });
+    expect(run?.afterLoad).toMatchObject({ limit: 30, sent: 30, admitted: 30, denied: 0, atOnce: 30, others: [] });
     expect(run?.phases).toHaveLength(1);
   }, 120_000);
 
-  test("a replica that forgets what ended while the other one stopped leaks slots", async () => {
-    const mutation = "--mutation disturbed.drained-streams-keep-slots";
-    await using gateways = await startTwoGateways(`--drain 10000 --pace 100 ${mutation}`, SLOTS);
-    const { code, stdout, findings } = await load(gateways, slotsWorkload());
+  test("a replica that forgets what ended while the other one stopped leaks capacity", async () => {
+    const mutation = "--mutation disturbed.drained-streams-stay-counted";
+    await using gateways = await startTwoGateways(`--drain 10000 --pace 100 ${mutation}`, WITH_LIMIT);
+    const { code, stdout, findings } = await load(gateways, restartWorkload());
     expect(code, stdout).toBe(1);
-    expect(findings.get("event.roll.slots-leaked")).toMatchObject({
+    expect(findings.get("event.roll.capacity-leaked")).toMatchObject({
       outcome: "broken",
       requirements: ["LIMIT-CONC-4"],
     });
-    expect(stdout).toMatch(/event\.roll\.slots-leaked: .*\d+ denied by the concurrency limit of 30/);
+    expect(stdout).toMatch(/event\.roll\.capacity-leaked: .*\d+ denied by the concurrency limit of 30/);
   }, 120_000);
 
   test.each([
     [
-      "answers with garbage",
+      "sends garbage",
       "stream.empty",
-      /15 of 30 streams at once admitted after the load, 0 denied by the concurrency limit of 30; 15 empty body/,
+      /15 of 30 concurrent streams admitted after the load, 0 denied by the concurrency limit of 30; 15 empty body/,
     ],
     [
       "has no concurrency limit and short streams",
       "",
-      /at most \d+ of them certainly ran at the same time: name a model with longer streams/,
+      /only \d+ of them are known to have run concurrently\. Set models\.stream to a model with longer streams/,
     ],
   ])(
-    "a gateway that %s shows nothing",
+    "is undecided for a gateway that %s",
     async (_name, mutation, why) => {
       const options = mutation === "" ? "--pieces 1" : "";
-      await using gateways = await startTwoGateways(`--drain 5000 ${options}`, SLOTS);
+      await using gateways = await startTwoGateways(`--drain 5000 ${options}`, WITH_LIMIT);
       const restart = `run: "./roll.sh ${mutation === "" ? "" : `--mutation ${mutation}`}"`;
-      const { code, stdout, findings } = await load(gateways, slotsWorkload().replace("disturb: roll", restart));
+      const { code, stdout, findings } = await load(gateways, restartWorkload().replace("disturb: roll", restart));
       expect(code, stdout).not.toBe(0);
-      expect(findings.get("event.roll.slots-leaked")).toMatchObject({
+      expect(findings.get("event.roll.capacity-leaked")).toMatchObject({
         outcome: "undecided",
         reason: { text: expect.stringMatching(why) },
       });
@@ -79,20 +79,22 @@ describe("slots after an event", () => {
     120_000,
   );
 
-  test("the plan counts the streams; without a declared limit, the target file is to blame", async () => {
-    await using gateways = await startTwoGateways("", SLOTS);
+  test("the plan includes the streams; without a declared limit, the error names the target file", async () => {
+    await using gateways = await startTwoGateways("", WITH_LIMIT);
     const { folder, environment, workload } = gateways;
     const planned = await gauntlet(
-      ["load", workload(slotsWorkload()), "--target", join(folder, "target.yaml"), "--dry-run"],
+      ["load", workload(restartWorkload()), "--target", join(folder, "target.yaml"), "--dry-run"],
       environment,
     );
     expect(planned.stdout).toContain("at most 100 requests");
     await using others = await startTwoGateways();
-    const path = others.workload(slotsWorkload("slotsLeaked: 0, cpuPerRequest: '<= 3x', logBytesPerRequest: '<= 5x'"));
+    const path = others.workload(
+      restartWorkload("capacityLeaked: 0, cpuPerRequest: '<= 3x', logBytesPerRequest: '<= 5x'"),
+    );
     const refused = await gauntlet(["load", path, "--target", join(others.folder, "target.yaml")], others.environment);
     expect(refused.code).toBe(2);
     expect(refused.stderr).toMatch(
-      /target\.yaml \(limits\): must have a number for inFlight; the event "roll" of the workload expects that no slot/,
+      /target\.yaml \(limits\): must state inFlight: the event "roll" of the workload expects that no capacity leaks \(capacityLeaked: 0\)/,
     );
     expect(refused.stderr).toMatch(
       /\(processes\.pidFiles\): is missing; the event "roll" of the workload limits cpuPerRequest/,
@@ -117,7 +119,7 @@ events:
     disturb: "processes: { pidFiles: [a.pid, b.pid], logs: [a.log, b.log] }\n",
   };
 
-  test("after a restart, nothing is compared with the processes before", async () => {
+  test("after a restart, the new processes are not compared with the old ones", async () => {
     await using gateways = await startTwoGateways("--drain 5000 --log-requests", PROCESSES);
     const { code, stdout, findings, run } = await load(gateways, workload);
     expect(code, stdout).toBe(4);

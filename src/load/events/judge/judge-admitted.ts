@@ -4,8 +4,8 @@ import type { EventFigures, Finding } from "../../../record/index.ts";
 import { isWithin, type RatioBound } from "../event-bound.ts";
 import { MINUTE_S, rateRatio } from "../limit-figures.ts";
 
-/** Loads that are this many times longer decide nothing in practice. */
-const MAX_TIMES = 100;
+/** A load that would have to be longer than this is not suggested. */
+const MAX_SUGGESTED_FACTOR = 100;
 
 /** Judges how many requests were admitted from an event on by what was admitted before it. */
 export function judgeAdmitted(
@@ -27,7 +27,7 @@ export function judgeAdmitted(
   if (isWithin(offered, bound) !== false) {
     const perS = Math.ceil(((bound.value + 1) * admittedBefore) / beforeS);
     return undecided(
-      `too few requests: ${formatNumber(sent)} were sent in ${windowS} s, and ${formatNumber(admittedBefore)} admitted in ${beforeS} s before the event. Even if all had been admitted, ${bound.text} would not be violated for certain. Send at least ${formatNumber(perS)} requests/s.`,
+      `too few requests: ${formatNumber(sent)} were sent in ${windowS} s, and ${formatNumber(admittedBefore)} admitted in ${beforeS} s before the event. Even if all of them had been admitted, that would not prove a violation of ${bound.text}. Send at least ${formatNumber(perS)} requests/s.`,
     );
   }
   const ratio = rateRatio(limit, admitted);
@@ -40,7 +40,7 @@ export function judgeAdmitted(
     return finding({ ...facts, met: true, observed, magnitude: ratio.value / bound.value });
   if (isMet === true)
     return undecided(
-      `${observed}: ${formatCount(unclear, "request")} got an unusable or no complete response, and may have been admitted as well`,
+      `${observed}: ${formatCount(unclear, "request")} got an unusable or incomplete response, or none; the gateway may have admitted them, too`,
     );
   const times = timesToDecide(limit, bound);
   return undecided(
@@ -64,7 +64,7 @@ function notComparable(limit: EventFigures["limit"]): string | undefined {
 
 /** How many times as many requests would decide a bound if the ratio stays the same. */
 function timesToDecide(limit: NonNullable<EventFigures["limit"]>, bound: RatioBound): number | undefined {
-  for (let times = 2; times <= MAX_TIMES; times++) {
+  for (let times = 2; times <= MAX_SUGGESTED_FACTOR; times++) {
     const more = { ...limit, admittedBefore: limit.admittedBefore * times };
     if (isWithin(rateRatio(more, limit.admitted * times), bound) !== undefined) return times;
   }

@@ -6,10 +6,10 @@ import type { EventExpectations } from "../event.ts";
 import type { EventBound, RatioBound } from "../event-bound.ts";
 import { readEventExpectations } from "../written-events.ts";
 import { judgeAdmitted } from "./judge-admitted.ts";
+import { judgeLeakedCapacity } from "./judge-leaked-capacity.ts";
 import { judgeDelay, judgeRecovery, percent } from "./judge-recovery.ts";
-import { judgeSlots } from "./judge-slots.ts";
-import { judgeUse } from "./judge-use.ts";
-import { CPU, LOG, type UseKind } from "./request-use.ts";
+import { judgeUsage } from "./judge-usage.ts";
+import { CPU, LOG, type UsageKind } from "./request-usage.ts";
 
 const CONFIDENCE = 0.95;
 /** Minimum number of requests for a bound on their number: fewer could not show much. */
@@ -106,11 +106,11 @@ interface Question {
 }
 
 /** What was measured of a run besides its events. */
-type MeasuredRun = Pick<JudgedRun, "phases"> & Partial<Pick<JudgedRun, "events" | "slots" | "watched">>;
+type MeasuredRun = Pick<JudgedRun, "phases"> & Partial<Pick<JudgedRun, "events" | "afterLoad" | "watched">>;
 
 function questionsOf(expect: EventExpectations, run: MeasuredRun): Question[] {
   const { failed, retryable, invalidReplies, incompleteResponses } = expect;
-  const { truncatedStreams, interruptedStreams, admitted, slotsLeaked, addedDelayS, recoveredWithinS } = expect;
+  const { truncatedStreams, interruptedStreams, admitted, capacityLeaked, addedDelayS, recoveredWithinS } = expect;
   const { cpuPerRequest, logBytesPerRequest } = expect;
   const bounded = (
     id: string,
@@ -121,10 +121,10 @@ function questionsOf(expect: EventExpectations, run: MeasuredRun): Question[] {
     bound === undefined
       ? []
       : [{ id, title, judge: (named, figures) => judgeBound(named, { bound, ...counted(figures) }) }];
-  const used = (id: string, title: string, kind: UseKind, bound: RatioBound | undefined): Question[] =>
+  const used = (id: string, title: string, kind: UsageKind, bound: RatioBound | undefined): Question[] =>
     bound === undefined
       ? []
-      : [{ id, title, judge: (named, _figures, event) => judgeUse(named, { kind, bound }, event, run) }];
+      : [{ id, title, judge: (named, _figures, event) => judgeUsage(named, { kind, bound }, event, run) }];
   return [
     ...bounded("failed", "Requests around the event get a usable reply or a denial with Retry-After", failed, (of) => ({
       count: of.failed,
@@ -179,13 +179,13 @@ function questionsOf(expect: EventExpectations, run: MeasuredRun): Question[] {
         ]),
     ...used("cpu-per-request", "The event does not make requests much more expensive", CPU, cpuPerRequest),
     ...used("log-bytes-per-request", "The event does not make the gateway log much more", LOG, logBytesPerRequest),
-    ...(slotsLeaked === undefined
+    ...(capacityLeaked === undefined
       ? []
       : [
           {
-            id: "slots-leaked",
-            title: "Every slot of the account is free after the load",
-            judge: (named: Named) => judgeSlots(named, run.slots),
+            id: "capacity-leaked",
+            title: "No capacity of the account has leaked",
+            judge: (named: Named) => judgeLeakedCapacity(named, run.afterLoad),
           },
         ]),
     ...(addedDelayS === undefined

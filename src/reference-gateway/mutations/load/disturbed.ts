@@ -45,22 +45,22 @@ function withoutStore(
 }
 
 /** From the first request that could not be decided, the other replicas' requests no longer count. */
-const countAloneAfterwards: Apply = (behaviour) => {
-  let isAlone = false;
+const countOnlyOwnAfterOutage: Apply = (behaviour) => {
+  let ignoresOthers = false;
   return all(
     withoutStore((_call, denial) => {
-      isAlone = true;
+      ignoresOthers = true;
       return denial;
     }),
     delayEventsWhile(
       ({ kind }) => kind === "rate",
-      () => isAlone,
+      () => ignoresOthers,
     ),
   )(behaviour);
 };
 
-/** What ends while the gateway stops is not reported to the other replicas, nor that it has stopped. */
-const endsUntoldAtStop: Apply = (behaviour) => {
+/** While it shuts down, the gateway reports to the other replicas neither the requests that end nor that it has stopped. */
+const hideReleasesDuringShutdown: Apply = (behaviour) => {
   let isStopping = false;
   return all(
     wrap("drainMs", (next) => (configuredMs) => {
@@ -121,9 +121,10 @@ export const DISTURBED_MUTATIONS: readonly Mutation[] = [
   mutation("disturbed.counts-alone-after-outage", {
     ...SHOWN,
     breaks: ["LIMIT-1"],
-    summary: "Once the shared state was gone, each replica only counts its own requests, also when it is back.",
+    summary:
+      "After an outage of the shared state, each replica counts only its own requests, even when the state is back.",
     shownByEvents: { workload: "counter-store-limits", finding: "event.store-outage.admitted" },
-    apply: countAloneAfterwards,
+    apply: countOnlyOwnAfterOutage,
   }),
   mutation("disturbed.stack-per-denial-without-store", {
     ...SHOWN,
@@ -143,12 +144,12 @@ export const DISTURBED_MUTATIONS: readonly Mutation[] = [
       return denial;
     }),
   }),
-  mutation("disturbed.drained-streams-keep-slots", {
+  mutation("disturbed.drained-streams-stay-counted", {
     ...SHOWN,
     breaks: ["LIMIT-CONC-4"],
-    summary: "Requests that end while their replica stops count forever.",
-    shownByEvents: { workload: "rolling-restart-slots", finding: "event.restart.slots-leaked" },
-    apply: endsUntoldAtStop,
+    summary: "Requests that end while their replica shuts down still count as in flight.",
+    shownByEvents: { workload: "rolling-restart-capacity", finding: "event.restart.capacity-leaked" },
+    apply: hideReleasesDuringShutdown,
   }),
   mutation("disturbed.circuit-stays-open", {
     ...SHOWN,

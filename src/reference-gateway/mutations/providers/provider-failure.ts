@@ -102,7 +102,7 @@ export const PROVIDER_FAILURE_MUTATIONS: readonly Mutation[] = [
     summary: "Each provider is tried twenty times.",
     apply: timesEach(20),
   }),
-  mutation("provider.429-retried-at-once", {
+  mutation("provider.429-retried-immediately", {
     breaks: ATTEMPTS,
     summary: "A provider that returns 429 is retried immediately, four times.",
     apply: timesEach(4, 0, ({ failure }) => failure.status === 429),
@@ -117,7 +117,7 @@ export const PROVIDER_FAILURE_MUTATIONS: readonly Mutation[] = [
       return failed.length > 2 ? "none" : { provider, afterMs: 31_000 };
     }),
   }),
-  mutation("provider.half-reply-requested-again", {
+  mutation("provider.partial-reply-retried", {
     breaks: ["UPSTREAM-BLIND-RETRY"],
     summary: "A reply that is interrupted in the middle is requested again.",
     apply: onNextProvider((failed, providers) => {
@@ -126,7 +126,7 @@ export const PROVIDER_FAILURE_MUTATIONS: readonly Mutation[] = [
     }),
     detectedBy: { "upstream.broken-reply[chat,reset]": "UPSTREAM-BLIND-RETRY" },
   }),
-  mutation("provider.requested-after-the-caller-left", {
+  mutation("provider.called-after-disconnect", {
     breaks: ["UPSTREAM-AFTER-LEFT", "UPSTREAM-CANCEL"],
     summary: "When a provider fails, the next one is tried although the caller has disconnected.",
     apply: all(

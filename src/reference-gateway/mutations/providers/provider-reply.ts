@@ -213,7 +213,7 @@ export const PROVIDER_REPLY_MUTATIONS: readonly Mutation[] = [
       with: endingWell,
       detectedBy: { "upstream.broken-stream[chat,close]": "UPSTREAM-BROKEN" },
     },
-    "provider.broken-stream-requested-again": {
+    "provider.truncated-stream-retried": {
       breaks: ["UPSTREAM-BLIND-RETRY", "UPSTREAM-REPLY"],
       summary: "An interrupted stream is requested again, and the new one is appended.",
       with: askingAgain,

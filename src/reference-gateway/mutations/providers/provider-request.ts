@@ -26,7 +26,7 @@ export const PROVIDER_REQUEST_MUTATIONS: readonly Mutation[] = [
       with: (call) => ({ authorization: `Bearer ${callersKey(call)}` }),
       detectedBy: { "upstream.caller-key[chat]": "UPSTREAM-CALLER-KEY" },
     },
-    "provider.caller-key-as-well": {
+    "provider.caller-key-forwarded": {
       summary: "Providers get the caller's key in an extra header.",
       with: (call) => ({ "x-forwarded-authorization": `Bearer ${callersKey(call)}` }),
     },

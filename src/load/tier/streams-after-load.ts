@@ -13,23 +13,25 @@ const RELEASE_MS = 2_000;
 
 /**
  * Replicas may learn late of what has ended at the others, and only when the next request arrives: some streams are sent this long
- * before the rest, and those of them that are denied once more. The rest has one try: another replica might admit at the second try
- * what one with a leaked slot denied.
+ * before the rest, and those of them that are denied are sent again. The rest has one try: at a second one, a replica without leaked capacity might admit what another one denied.
  */
 const EARLY_STREAMS = 4;
 const EARLY_MS = 1_500;
 /** All streams are sent again if any was denied. */
 const MAX_WAVES = 2;
 
-/** Maximum number of requests of `measureSlots`. */
-export const slotRequests = (limit: number): number => (limit + Math.min(EARLY_STREAMS, limit)) * MAX_WAVES;
+/** Maximum number of requests of `sendStreamsAfterLoad`. */
+export const requestsAfterLoad = (limit: number): number => (limit + Math.min(EARLY_STREAMS, limit)) * MAX_WAVES;
 
 /**
- * The number of streams that are sent at once after the load, if an event of the workload expects that no slot is leaked: as many
+ * The number of concurrent streams that are sent after the load, if an event of the workload expects that no capacity has leaked: as many
  * requests in flight as the account may have. 0: none.
  */
-export function slotsAfter({ events = [] }: Pick<Workload, "events">, { limits }: Pick<Target, "limits">): number {
-  const isExpected = events.some(({ expect }) => expect.slotsLeaked === true);
+export function streamsAfterLoad(
+  { events = [] }: Pick<Workload, "events">,
+  { limits }: Pick<Target, "limits">,
+): number {
+  const isExpected = events.some(({ expect }) => expect.capacityLeaked === true);
   return isExpected && limits !== undefined && Number.isFinite(limits.inFlight) ? limits.inFlight : 0;
 }
 
@@ -50,14 +52,14 @@ async function sendAll(bench: TierBench, limit: number): Promise<Observation[]> 
 /** A denial that does not name its limit may be due to the rate limit. */
 const isDenied = (one: Observation): boolean => limitOf(one, "rate") === "concurrency";
 
-/** Sends as many streams at once as the account may have in flight, when the load is over: whoever is denied finds a slot taken. */
-export async function measureSlots(
+/** After the load, opens as many streams as the account may have in flight: a denied stream means that capacity has leaked. */
+export async function sendStreamsAfterLoad(
   name: string,
   limit: number,
   context: LoadContext,
-): Promise<NonNullable<JudgedRun["slots"]>> {
+): Promise<NonNullable<JudgedRun["afterLoad"]>> {
   using own = new OwnStalls();
-  const reserved = context.budget.reserve(slotRequests(limit));
+  const reserved = context.budget.reserve(requestsAfterLoad(limit));
   // Not a phase of the run: its figures are those of the load.
   const { onPhase: _phase, onProgress: _progress, onRunning: _running, ...quiet } = context;
   let last: readonly Observation[] = [];
@@ -65,7 +67,7 @@ export async function measureSlots(
   try {
     await bench.sender.open(limit);
     await bench.phase(
-      { name: "slots", title: "Every slot is free after the load", totalS: 5, laterS: 0, questions: [] },
+      { name: "after-load", title: "No capacity has leaked", totalS: 5, laterS: 0, questions: [] },
       async () => {
         for (let waves = 0; waves < MAX_WAVES && (waves === 0 || last.some(isDenied)); waves++) {
           if (!(await bench.wait(RELEASE_MS))) return;

@@ -2,10 +2,10 @@ import { formatCount } from "../../../core/index.ts";
 import { finding } from "../../../judging/index.ts";
 import type { Finding, JudgedRun } from "../../../record/index.ts";
 
-/** Judges whether every slot of the account is free after the load. */
-export function judgeSlots(
+/** Judges whether ended requests still count towards the account's concurrency limit after the load. */
+export function judgeLeakedCapacity(
   named: Pick<Finding, "name"> & { readonly title: string },
-  slots: JudgedRun["slots"],
+  afterLoad: JudgedRun["afterLoad"],
 ): Finding {
   const facts = {
     ...named,
@@ -14,21 +14,21 @@ export function judgeSlots(
     // What is decided does not depend on when requests were sent.
     basis: "content" as const,
   };
-  if (slots === undefined)
+  if (afterLoad === undefined)
     return finding({
       ...facts,
       undecided: "not measured: the load was interrupted",
     });
-  const { limit, sent, admitted, denied, atOnce, others } = slots;
+  const { limit, sent, admitted, denied, atOnce, others } = afterLoad;
   const rest = others.length === 0 ? "" : `; ${others.map(({ what, count }) => `${count} ${what}`).join(", ")}`;
-  const observed = `${admitted} of ${formatCount(sent, "stream")} at once admitted after the load, ${denied} denied by the concurrency limit of ${limit}${rest}`;
-  // No more than the limit were sent: only what had ended before can have taken their slots.
+  const observed = `${admitted} of ${formatCount(sent, "concurrent stream")} admitted after the load, ${denied} denied by the concurrency limit of ${limit}${rest}`;
+  // No more streams than the limit were sent, so a denial means that an ended request still counts.
   if (denied > 0) return finding({ ...facts, met: false, observed, magnitude: denied / limit });
   if (admitted < limit) return finding({ ...facts, undecided: observed });
   if (atOnce < limit)
     return finding({
       ...facts,
-      undecided: `${observed}, but at most ${atOnce} of them certainly ran at the same time: name a model with longer streams as models.stream`,
+      undecided: `${observed}, but only ${atOnce} of them are known to have run concurrently. Set models.stream to a model with longer streams`,
     });
   return finding({ ...facts, met: true, observed });
 }

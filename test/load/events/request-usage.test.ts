@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { CPU, LOG, requestUse, type UseKind } from "../../../src/load/events/judge/request-use.ts";
+import { CPU, LOG, requestUsage, type UsageKind } from "../../../src/load/events/judge/request-usage.ts";
 import type { JudgedRun, LoadEvent } from "../../../src/record/index.ts";
 
 const [AT_S, TO_S, ENDS_S] = [30, 50, 70];
@@ -13,7 +13,7 @@ interface Sampled {
 
 const EXECUTION = { action: "x", succeeded: true, result: "", exitCode: 0, output: "", outputBytes: 0 };
 
-function useOf(kind: UseKind, { used, perS = PER_S }: Sampled) {
+function useOf(kind: UsageKind, { used, perS = PER_S }: Sampled) {
   const seconds = Array.from({ length: ENDS_S }, (_, second) => second);
   // Samples are not taken at whole seconds.
   const atS = (second: number) => second + 0.3;
@@ -41,7 +41,7 @@ function useOf(kind: UseKind, { used, perS = PER_S }: Sampled) {
   const phases = [
     { startS: 0, series: seconds.map((second) => ({ atS: second, sent: perS })) },
   ] as unknown as JudgedRun["phases"];
-  return requestUse(kind, event, { events: [event], phases, watched });
+  return requestUsage(kind, event, { events: [event], phases, watched });
 }
 
 const during = (second: number) => second > AT_S && second <= TO_S;
@@ -124,7 +124,7 @@ test("a replacement after the event changes nothing", () => {
 
 test("without samples, nothing is known", () => {
   const event = { name: "e", atS: 1, execution: null, figures: null } satisfies LoadEvent;
-  expect(requestUse(CPU, event, { events: [event], phases: [] })).toMatch(
+  expect(requestUsage(CPU, event, { events: [event], phases: [] })).toMatch(
     /^CPU time was not measured: only `gauntlet load` samples it, on Linux$/,
   );
 });

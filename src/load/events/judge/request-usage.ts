@@ -2,14 +2,14 @@ import { tQuantile } from "../../../core/index.ts";
 import type { JudgedRun, LoadEvent } from "../../../record/index.ts";
 
 /** What the gateway used for a request before and during an event, with the 95 % interval of their ratio. */
-export interface RequestUse {
+export interface RequestUsage {
   /** Milliseconds of CPU time, or bytes. */
   readonly before: number;
   readonly during: number;
   readonly ratio: { readonly value: number; readonly low: number; readonly high: number };
 }
 
-export interface UseKind {
+export interface UsageKind {
   readonly what: string;
   readonly unit: string;
   /** A level before below this counts as this: one short line where nothing was logged is not a multiple of anything. */
@@ -20,9 +20,9 @@ export interface UseKind {
   readonly basis: "timing" | "content";
 }
 
-/** A log line of a hundred bytes, and half a millisecond: clock ticks are 10 ms, so that less cannot be distinguished in a minute. */
-export const CPU: UseKind = { what: "CPU time", unit: "ms", least: 0.5, resolution: 10, basis: "timing" };
-export const LOG: UseKind = { what: "log output", unit: "bytes", least: 100, resolution: 0, basis: "content" };
+/** A log line of a hundred bytes, and half a millisecond: clock ticks are 10 ms, so less cannot be distinguished in a minute. */
+export const CPU: UsageKind = { what: "CPU time", unit: "ms", least: 0.5, resolution: 10, basis: "timing" };
+export const LOG: UsageKind = { what: "log output", unit: "bytes", least: 100, resolution: 0, basis: "content" };
 
 /** Seconds before the first event that are compared. */
 const MAX_BEFORE_S = 60;
@@ -39,7 +39,7 @@ interface Slice {
 }
 
 /** Use between samples, ms or bytes; `undefined` if nothing was sampled. */
-export function slicesOf(kind: UseKind, watched: JudgedRun["watched"]): Slice[] | undefined {
+export function slicesOf(kind: UsageKind, watched: JudgedRun["watched"]): Slice[] | undefined {
   const samples =
     kind === CPU
       ? watched?.processes?.samples.map(({ atS, cpuShare }) => ({ atS, used: cpuShare, isShare: true }))
@@ -70,20 +70,20 @@ function periodsOf({ atS, execution, undo, figures, durationS }: LoadEvent, firs
 }
 
 /** @returns why it is unknown, as text, or what was used for a request. */
-export function requestUse(
-  kind: UseKind,
+export function requestUsage(
+  kind: UsageKind,
   event: LoadEvent,
   { events = [], phases, watched }: Pick<JudgedRun, "events" | "phases" | "watched">,
-): RequestUse | string {
+): RequestUsage | string {
   const slices = slicesOf(kind, watched);
   const [phase] = phases;
   const [first] = events;
   if (slices === undefined || phase === undefined || first === undefined)
     return `${kind.what} was not measured: only \`gauntlet load\` samples it${kind === CPU ? ", on Linux" : ""}`;
   const periods = periodsOf(event, first.atS, phase.startS);
-  const before = useIn(periods.before, kind, slices, phase);
+  const before = usageIn(periods.before, kind, slices, phase);
   if (typeof before === "string") return before;
-  const during = useIn(periods.during, kind, slices, phase);
+  const during = usageIn(periods.during, kind, slices, phase);
   if (typeof during === "string") return during;
   const total = slices.reduce((sum, { used }) => sum + (used ?? 0), 0);
   if (total === 0)
@@ -105,19 +105,19 @@ export function requestUse(
   };
 }
 
-interface MeasuredUse {
+interface MeasuredUsage {
   readonly value: number;
   /** Standard error. */
   readonly error: number;
   readonly samples: number;
 }
 
-function useIn(
+function usageIn(
   { name, fromS, toS }: Period,
-  { what, resolution }: UseKind,
+  { what, resolution }: UsageKind,
   slices: readonly Slice[],
   { series }: JudgedRun["phases"][number],
-): MeasuredUse | string {
+): MeasuredUsage | string {
   const inside = slices.filter((slice) => slice.fromS >= fromS && slice.toS <= toS);
   const broken = inside.find(({ used }) => used === null);
   if (broken !== undefined)
