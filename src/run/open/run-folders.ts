@@ -20,7 +20,9 @@ interface Wording {
 export function runFolders(path: string, { option, hint }: Wording): string[] {
   const prefix = option === undefined ? "" : `${option}: `;
   if (!isFolder(path))
-    throw new UsageError(prefix + (existsSync(path) ? `${path} is not a folder` : `there is no folder "${path}"`), { hint });
+    throw new UsageError(prefix + (existsSync(path) ? `${path} is not a folder` : `there is no folder "${path}"`), {
+      hint,
+    });
   const found = below(path, MAX_DEPTH);
   if (found.length === 0) throw new UsageError(`${prefix}${path} holds no runs`, { hint });
   return found;
