@@ -237,7 +237,7 @@ describe("a claim is rejected", () => {
         withRecord(dir, whitewashed);
         return claimText(claim);
       },
-      /run\.json of .* does not state what its recording gives: .* is recorded as pass, and judged as (fail|warn)/,
+      /run\.json of .* does not state what its recording gives: .* is recorded as pass, but judged as (fail|warn)/,
     ],
     [
       "with a record whitewashed to match, digests included",
@@ -274,7 +274,7 @@ describe("a claim is rejected", () => {
         }));
         return claimText(claim);
       },
-      /profile streaming is recorded as not-conformant, and judged as partial/,
+      /profile streaming is recorded as not-conformant, but judged as partial/,
     ],
     [
       "after failed checks were removed from the record, and its profiles changed to match",
@@ -282,7 +282,7 @@ describe("a claim is rejected", () => {
         withRecord(dir, withoutFailures);
         return claimText(claim);
       },
-      /stream\S+ was recorded, and has no result/,
+      /stream\S+ was recorded but has no result/,
     ],
     [
       "after the record states that the target declares less",
@@ -293,7 +293,7 @@ describe("a claim is rejected", () => {
         });
         return claimText(claim);
       },
-      /it states that the target declares nothing, and its target file declares dialects\.both, /,
+      /the record says that the target declares nothing, but its target file declares dialects\.both, /,
     ],
     [
       "with the record of another run",

@@ -97,7 +97,7 @@ function differenceOf(
   for (const [index, profile] of profiles.entries()) {
     const before = stated[index];
     if (before === undefined || signOfProfile(before) !== signOfProfile(profile))
-      return `profile ${profile.name} is recorded as ${before?.result ?? "missing"}, and judged as ${profile.result}`;
+      return `profile ${profile.name} is recorded as ${before?.result ?? "missing"}, but judged as ${profile.result}`;
   }
   if (stated.length !== profiles.length) return "it has profiles that do not exist";
   const listed = new Set(checks.map(({ id }) => id));
