@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { JsonObject } from "../core/index.ts";
 import type { Behaviour, ScriptedToolCall } from "./scenario.ts";
 
@@ -133,9 +134,33 @@ const THINKING = { type: "thinking", thinking: "", signature: "" } as const;
 /** Creation time of all replies, s: identical replies can be serialised once. */
 const CREATED_S = 1_767_225_600;
 
-const chatHead = (model: string, object: string) => ({ id: "chatcmpl-upstream", object, created: CREATED_S, model });
+/** Stands for the part of a reply's id that differs between replies; both have the same length. */
+const NO_ID = "0".repeat(20);
+const CHAT_ID = `chatcmpl-${NO_ID}`;
+const MESSAGE_ID = `msg_${NO_ID}`;
 
-const messageHead = (model: string) => ({ id: "msg_upstream", type: "message", role: "assistant", model });
+const chatHead = (model: string, object: string) => ({ id: CHAT_ID, object, created: CREATED_S, model });
+
+const messageHead = (model: string) => ({ id: MESSAGE_ID, type: "message", role: "assistant", model });
+
+/** Inside of strings, the quotes would be escaped. */
+const ID_MEMBERS = [CHAT_ID, MESSAGE_ID].map((id) => `"id":"${id}"`);
+
+/** Where the id of the reply is to be inserted into the bytes of an event or a body; `undefined`: it is not in them. */
+export function idOffsetIn(bytes: Buffer): number | undefined {
+  for (const id of ID_MEMBERS) {
+    const at = bytes.indexOf(id);
+    if (at >= 0) return at + id.length - 1 - NO_ID.length;
+  }
+  return undefined;
+}
+
+/** Distinguishes the ids of this process from those of others: gateways store ids as keys of their rows. */
+const PROCESS_ID = randomBytes(4).toString("hex");
+
+/** The part of a reply's id that differs between replies. @param request number of the request */
+export const replyId = (request: number): string =>
+  PROCESS_ID + String(request).padStart(NO_ID.length - PROCESS_ID.length, "0");
 
 const finishReason = ({ tool }: Behaviour) => (tool === undefined ? "stop" : "tool_calls");
 

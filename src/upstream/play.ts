@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { sleep } from "../core/index.ts";
-import type { PreparedResponse } from "./prepare.ts";
+import { type PreparedResponse, withReplyId } from "./prepare.ts";
 import type { LoggedRequest } from "./request-log.ts";
 import type { Behaviour } from "./scenario.ts";
 
@@ -35,7 +35,7 @@ export async function play(
     return breakOff(link, behaviour.break.how, logged);
   }
   if (response.whole !== undefined && !isUneven(behaviour)) {
-    link.socket.write(Buffer.concat([Buffer.from(head, "latin1"), response.whole]));
+    link.socket.write(Buffer.concat([Buffer.from(head, "latin1"), withReplyId(response.whole, logged.id)]));
     logged.sentEvents = response.isStream ? response.parts.length : 0;
     return ended(logged);
   }
@@ -53,10 +53,11 @@ async function playParts(
   logged: LoggedRequest,
 ): Promise<boolean> {
   const startedMs = performance.now();
-  for (const { bytes, afterMs } of response.parts) {
-    const leftMs = startedMs + afterMs - performance.now();
+  for (const part of response.parts) {
+    const leftMs = startedMs + part.afterMs - performance.now();
     if (leftMs > 0.5) await waitMs(leftMs, link);
     if (link.closed.aborted) return left(logged);
+    const bytes = withReplyId(part, logged.id);
     const stop = behaviour.break;
     if (stop !== undefined && (!response.isStream || stop.at === logged.sentEvents)) {
       // For a non-streaming reply, half of it.

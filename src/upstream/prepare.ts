@@ -1,5 +1,11 @@
-import { errorBody, eventsOf, type ResponseParams, replyOf } from "./encode.ts";
+import { errorBody, eventsOf, idOffsetIn, type ResponseParams, replyId, replyOf } from "./encode.ts";
 import type { Behaviour } from "./scenario.ts";
+
+/** Bytes of a response, and where the id of the reply is to be inserted. */
+interface Encoded {
+  readonly bytes: Buffer;
+  readonly idOffsets: readonly number[];
+}
 
 /** An encoded response, ready to be written. */
 export interface PreparedResponse {
@@ -7,9 +13,9 @@ export interface PreparedResponse {
   /** Status line and fields, without `Date` and the empty line. */
   readonly head: string;
   /** Parts of the body, and when each is due after the head, ms. A non-streaming reply is one part. */
-  readonly parts: readonly { readonly bytes: Buffer; readonly afterMs: number }[];
+  readonly parts: readonly (Encoded & { readonly afterMs: number })[];
   /** All parts, if they have no delays and are small enough to need no flow control. */
-  readonly whole: Buffer | undefined;
+  readonly whole: Encoded | undefined;
   readonly isStream: boolean;
 }
 
@@ -50,7 +56,7 @@ function make(behaviour: Behaviour, requested: ResponseParams): PreparedResponse
   const events = eventsOf(behaviour, requested);
   const parts = events.map(({ text, isPiece }, index) => {
     if (isPiece) afterMs += pieces++ === 0 ? behaviour.firstTokenMs : behaviour.gapMs;
-    return { bytes: chunkOf(text, index === events.length - 1), afterMs };
+    return { ...encoded(chunkOf(text, index === events.length - 1)), afterMs };
   });
   const head =
     "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\ncache-control: no-cache\r\ntransfer-encoding: chunked\r\n";
@@ -58,16 +64,35 @@ function make(behaviour: Behaviour, requested: ResponseParams): PreparedResponse
   return { status: 200, head, parts, whole, isStream: true };
 }
 
-function wholeOf(parts: PreparedResponse["parts"]): Buffer | undefined {
-  const total = parts.reduce((sum, { bytes }) => sum + bytes.length, 0);
-  return total > MAX_AT_ONCE ? undefined : Buffer.concat(parts.map(({ bytes }) => bytes));
+function wholeOf(parts: PreparedResponse["parts"]): Encoded | undefined {
+  let total = 0;
+  const idOffsets: number[] = [];
+  for (const part of parts) {
+    for (const offset of part.idOffsets) idOffsets.push(total + offset);
+    total += part.bytes.length;
+  }
+  return total > MAX_AT_ONCE ? undefined : { bytes: Buffer.concat(parts.map(({ bytes }) => bytes)), idOffsets };
+}
+
+function encoded(bytes: Buffer): Encoded {
+  const offset = idOffsetIn(bytes);
+  return { bytes, idOffsets: offset === undefined ? [] : [offset] };
+}
+
+/** The bytes with the id of the reply to this request. */
+export function withReplyId({ bytes, idOffsets }: Encoded, request: number): Buffer {
+  if (idOffsets.length === 0) return bytes;
+  const own = Buffer.from(bytes);
+  const id = replyId(request);
+  for (const offset of idOffsets) own.write(id, offset, "latin1");
+  return own;
 }
 
 /** A response with a JSON body. @param fields further header fields, each with its line end. */
 export function json(status: number, body: unknown, fields = ""): PreparedResponse {
   const bytes = Buffer.from(JSON.stringify(body));
   const head = `HTTP/1.1 ${status} ${REASONS[status] ?? "Error"}\r\ncontent-type: application/json\r\ncontent-length: ${bytes.length}\r\n${fields}`;
-  const parts = [{ bytes, afterMs: 0 }];
+  const parts = [{ ...encoded(bytes), afterMs: 0 }];
   return { status, head, parts, whole: wholeOf(parts), isStream: false };
 }
 

@@ -9,6 +9,7 @@ import {
   assumeReached,
   assumeRead,
   assumeRows,
+  assumeServedRows,
   chargedIn,
   costIn,
   isPartlyElsewhere,
@@ -53,6 +54,7 @@ const cost = defineCheck({
   judge(recording, verdict) {
     assumeRows(recording, verdict);
     assumePrices(recording.terms, verdict);
+    assumeServedRows(recording, verdict);
     if (recording.terms.merges) return judgeSum(recording, verdict);
     const priced = judgePrices(recording, verdict, ({ isForPrice }) => !isForPrice);
     if (priced === 0)

@@ -183,6 +183,13 @@ export function assumeRows({ sent, reading, terms }: LedgerRecording, verdict: V
   );
 }
 
+/** Continues only if a served request has a row: the others say nothing about tokens and prices. `ledger.charged` judges missing rows. */
+export function assumeServedRows(recording: LedgerRecording, verdict: Verdict): void {
+  const { rows } = rowsOf(recording);
+  const isRecorded = chargedIn(recording).some(({ index }) => (rows[index] ?? []).length > 0);
+  verdict.assume(recording.terms.merges || isRecorded, "the ledger has a row for a served request");
+}
+
 type Marked = { readonly response: Response; readonly upstream: Upstreamed };
 
 async function send(t: Session, one: Case, tokens: Tokens, key: Key): Promise<Marked> {

@@ -4,6 +4,7 @@ import { inputTokensIn, outputTokensIn, tokenCountsOf } from "../shared/judge/to
 import type { Tokens } from "./cases.ts";
 import {
   assumeRows,
+  assumeServedRows,
   chargedIn,
   isPartlyElsewhere,
   type LedgerRecording,
@@ -38,6 +39,7 @@ const tokens = defineCheck({
   scenario: ledgerScenario,
   judge(recording, verdict) {
     assumeRows(recording, verdict);
+    assumeServedRows(recording, verdict);
     const { terms, reading } = recording;
     if (terms.merges) {
       const expected = chargedIn(recording).map(({ one }) => one.tokens);
@@ -81,6 +83,7 @@ const usage = defineCheck({
   scenario: ledgerScenario,
   judge(recording, verdict) {
     assumeRows(recording, verdict);
+    assumeServedRows(recording, verdict);
     const { terms, reading } = recording;
     const served = chargedIn(recording).map(({ one }) => one);
     const statedBy = served.map(({ response }) => statedTokens(response));

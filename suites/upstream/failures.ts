@@ -1,5 +1,5 @@
 import { type Check, defineCheck, type Response, type Session } from "../../src/checks/index.ts";
-import { member } from "../../src/core/index.ts";
+import { formatCount, member } from "../../src/core/index.ts";
 import { DIALECTS, MODES } from "../../src/dialects/index.ts";
 import { aReply, atMost, isTrue, serverError, success, that } from "../../src/judging/index.ts";
 import { DENIALS } from "../../src/requirements/index.ts";
@@ -52,7 +52,7 @@ const failure = defineCheck({
     assumePassed(verdict, plain);
     const { response, upstream } = failed;
     const received = upstream.requests.length;
-    const seen = { in: response, because: `after ${received} requests to providers` };
+    const seen = { in: response, because: `after ${formatCount(received, "request")} to providers` };
     if (received === 0) verdict.inconclusive(`the request reached no provider: ${response.summary}`);
     verdict.must("ERR-5XX-1", response.status, serverError, { ...seen, at: "status" });
     verdict.must("ERR-5XX-1", response.reason, notACallersReason, { ...seen, at: "reason" });
@@ -68,7 +68,8 @@ const failure = defineCheck({
       ...seen,
       because: "ms until the response ended",
     });
-    if (declared === null) verdict.note("UPSTREAM-ATTEMPTS", `${received} requests to providers`, { in: response });
+    if (declared === null)
+      verdict.note("UPSTREAM-ATTEMPTS", `${formatCount(received, "request")} to providers`, { in: response });
     else verdict.must("UPSTREAM-ATTEMPTS", received, atMost(declared), { ...seen, because: "requests to providers" });
   },
 });
@@ -108,7 +109,7 @@ const brokenReply = defineCheck({
     const { response, upstream } = broken;
     const received = upstream.requests.length;
     if (received === 0) verdict.inconclusive(`the request reached no provider: ${response.summary}`);
-    const seen = { in: response, because: `after ${received} requests to providers` };
+    const seen = { in: response, because: `after ${formatCount(received, "request")} to providers` };
     verdict.must("ERR-5XX-1", !response.admitted, isTrue("a failure, not a reply"), seen);
     if (response.complete) verdict.must("ERR-5XX-1", response.status, serverError, { ...seen, at: "status" });
     verdict.should("UPSTREAM-BLIND-RETRY", received, 1, { ...seen, because: "requests to providers" });

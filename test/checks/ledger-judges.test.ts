@@ -123,6 +123,14 @@ describe("rows that were there before the first request", () => {
   });
 });
 
+test("without a row of a served request, only the missing rows are judged", () => {
+  const [served, left] = [sent("served"), sent("uncertain")];
+  const only = recording([served, left], [row(left)]);
+  expect(judge("ledger.charged", only)[0]).toBe("fail");
+  for (const id of ["ledger.tokens", "ledger.usage", "ledger.cost"])
+    expect(judge(id, only)).toEqual(["blocked", "precondition not met: the ledger has a row for a served request"]);
+});
+
 describe("what identifies a row", () => {
   test("an id of several requests identifies none, and the input decides", () => {
     const all = [sent("served", { id: "same" }), sent("served", { id: "same" })] as const;

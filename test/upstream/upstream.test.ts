@@ -40,6 +40,26 @@ describe("replies", () => {
     expect(events.at(-2)?.usage).toEqual({ output_tokens: 9 });
   });
 
+  test("have their own ids, also in every chunk: gateways store them as keys of their rows", async () => {
+    const text = 'nothing is inserted into "id":"chatcmpl-00000000000000000000"';
+    await using upstream = await upstreamOf({ providers: { one: { models: { m: { text, pieces: 1 } } } } });
+    const post = async (endpoint: string, options: object = {}) =>
+      await (await upstream.post(endpoint, chat("m", options))).text();
+    const ids: string[] = [];
+    for (const endpoint of ["chat/completions", "chat/completions", "messages", "messages"]) {
+      const reply = JSON.parse(await post(endpoint));
+      expect(reply.choices?.[0].message.content ?? reply.content[0].text).toBe(text);
+      ids.push(reply.id);
+    }
+    const chunks = dataOf(await post("chat/completions", { stream: true })).slice(0, -1);
+    const own = new Set(chunks.map((data) => JSON.parse(data).id));
+    expect(own.size).toBe(1);
+    const [started = ""] = dataOf(await post("messages", { stream: true }));
+    ids.push(...own, JSON.parse(started).message.id);
+    expect(new Set(ids).size).toBe(6);
+    for (const id of ids) expect(id).toMatch(/^(chatcmpl-|msg_)[0-9a-f]{8}\d{12}$/);
+  });
+
   test("that call a tool", async () => {
     const tool = { name: "look_up", arguments: { city: "Łódź", days: [1, 2] } };
     await using upstream = await upstreamOf({ providers: { one: { models: { "*": { tool, pieces: 4 } } } } });

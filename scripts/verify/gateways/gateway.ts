@@ -52,6 +52,8 @@ export interface Gateway {
   readonly setUp: "before" | "after";
   /** How streams of its provider are interrupted: in the way that makes a difference for this gateway. */
   readonly cut: keyof typeof CUTS;
+  /** Its provider is `gauntlet upstream`, with its control interface. Default: the reference gateway. */
+  readonly scripted?: true;
   /** @returns why it cannot be tested on this machine. */
   missing(): string | undefined;
   /** Installs exact versions; existing ones are kept. */

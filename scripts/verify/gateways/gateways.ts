@@ -4,6 +4,7 @@ import { inferrail } from "./inferrail.ts";
 import { litellm, litellmWithoutDatabase } from "./litellm.ts";
 import { litellmReplicas } from "./litellm-replicas.ts";
 import { portkey } from "./portkey.ts";
+import { inferrailScripted, litellmScripted } from "./scripted.ts";
 
 /** Every third-party gateway that can be installed and started here. */
 export const GATEWAYS: readonly Gateway[] = [
@@ -14,4 +15,6 @@ export const GATEWAYS: readonly Gateway[] = [
   hardcapPosthoc,
   inferrail,
   litellmReplicas,
+  litellmScripted,
+  inferrailScripted,
 ];

@@ -37,3 +37,28 @@ export async function startProvider({ port, key, cut, folder, logs }: ProviderOp
   await program.untilReady(`http://127.0.0.1:${port}/v1/models`, 20_000, { authorization: `Bearer ${key}` });
   return program;
 }
+
+export interface ScriptedProviderOptions {
+  readonly port: number;
+  readonly controlPort: number;
+  /** The control token. */
+  readonly token: string;
+  readonly folder: string;
+  readonly logs: string;
+}
+
+/** Starts `gauntlet upstream` with one provider, for any model; checks script its responses. */
+export async function startScriptedProvider(options: ScriptedProviderOptions): Promise<Program> {
+  const { port, controlPort, token, folder, logs } = options;
+  const ports = ["--port", String(port), "--control-port", String(controlPort)];
+  const program = startProgram({
+    name: "upstream",
+    command: [process.execPath, MAIN, "upstream", ...ports, "--control-token", "env:UPSTREAM_TOKEN"],
+    cwd: folder,
+    logs,
+    env: { UPSTREAM_TOKEN: token },
+  });
+  const control = `http://127.0.0.1:${controlPort}/usage`;
+  await program.untilReady(control, 20_000, { authorization: `Bearer ${token}` });
+  return program;
+}

@@ -5,10 +5,12 @@ import { fileURLToPath } from "node:url";
 import { type Finished, startGauntlet } from "../../../test/support/gauntlet.ts";
 import type { Gateway, Place } from "./gateway.ts";
 import { freePort, type Running, run } from "./program.ts";
-import { startProvider } from "./provider.ts";
+import { startProvider, startScriptedProvider } from "./provider.ts";
 
 /** Port that the examples expect the provider on; in parallel runs every gateway has its own provider, on any port. */
 const PROVIDER_PORT = 9100;
+/** Port of the control interface of `gauntlet upstream`. */
+const CONTROL_PORT = 9101;
 
 const EXAMPLES = fileURLToPath(new URL("../../../examples", import.meta.url));
 
@@ -43,6 +45,7 @@ export async function startExample(gateway: Gateway, { folder, isParallel }: Exa
   const env = {
     PROVIDER_KEY: secret("gk"),
     LITELLM_MASTER_KEY: secret("sk"),
+    UPSTREAM_TOKEN: secret("up"),
     ...(gateway.programs && { PATH: `${gateway.programs(folder)}:${process.env["PATH"]}` }),
   };
   const place: Place = { example, tools: folder, logs, port: portOf(gateway.port), portOf, env };
@@ -53,8 +56,12 @@ export async function startExample(gateway: Gateway, { folder, isParallel }: Exa
     for (const one of started.reverse()) await one[Symbol.asyncDispose]();
   };
   try {
-    const provider = { port: portOf(PROVIDER_PORT), key: env.PROVIDER_KEY, cut: gateway.cut, folder: work, logs };
-    started.push(await startProvider(provider));
+    const provider = { port: portOf(PROVIDER_PORT), folder: work, logs };
+    started.push(
+      gateway.scripted === true
+        ? await startScriptedProvider({ ...provider, controlPort: portOf(CONTROL_PORT), token: env.UPSTREAM_TOKEN })
+        : await startProvider({ ...provider, key: env.PROVIDER_KEY, cut: gateway.cut }),
+    );
     if (gateway.setUp === "before") setUp();
     const running = await gateway.start(place);
     started.push(running);
@@ -93,7 +100,8 @@ async function portsOf({ port, otherPorts = [] }: Gateway, isParallel: boolean):
     given.add(own);
     ports.set(own, await freePort(isTaken ? 0 : own));
   }
-  return ports.set(PROVIDER_PORT, await freePort(isParallel ? 0 : PROVIDER_PORT));
+  for (const own of [PROVIDER_PORT, CONTROL_PORT]) ports.set(own, await freePort(isParallel ? 0 : own));
+  return ports;
 }
 
 /** A working copy: set-up scripts write keys there. Ports in use are replaced. */
