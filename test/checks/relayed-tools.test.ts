@@ -2,15 +2,16 @@ import { describe, expect, it } from "vitest";
 import { judgeGateway } from "../../scripts/verify/judge/judge-gateway.ts";
 import { instancesOf } from "../../src/checks/index.ts";
 import { VARIANTS } from "../../src/reference-gateway/index.ts";
+import { CONVERSATION } from "../../suites/upstream/conversation.ts";
 import { TOOLS } from "../../suites/upstream/tools/index.ts";
 
-const INSTANCES = TOOLS.flatMap(instancesOf);
+const INSTANCES = [...CONVERSATION, ...TOOLS].flatMap(instancesOf);
 const TIMEOUT = { timeout: 120_000 };
 
 /** Variants that change what the checks compare: bodies, turns, tools, streams. */
 const CHANGES_BODIES = /tool|schema|earlier|body|texts|turns|fields|cache|pieces/;
 
-describe.concurrent("gateways that handle providers in an unusual way pass every check of tools and structured outputs", () => {
+describe.concurrent("gateways that handle providers in an unusual way pass every check of conversations, parameters, tools and structured outputs", () => {
   const names = VARIANTS.filter(({ area, name }) => area === "provider" && CHANGES_BODIES.test(name)).map(
     ({ name }) => name,
   );

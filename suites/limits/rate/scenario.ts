@@ -17,7 +17,7 @@ import { A_WINDOW, paced, untilQuiet } from "../paced.ts";
 import { sendPlain, sendPlainAtOnce } from "../send.ts";
 import { NOTHING_SENT, type RateRecording, type RateRun } from "./recording.ts";
 import { lastDenialOf, reachLimitAgain, repeatExcess } from "./second-burst.ts";
-import { type TestedWait, testShortestWait, waitAndRetry } from "./tested-wait.ts";
+import { latestDenial, type TestedWait, testShortestWait, waitAndRetry } from "./tested-wait.ts";
 import { kindsOf, ROUNDS, sendPlainUpTo, triesWhileDenied, tryLater } from "./while-denied.ts";
 
 /** A wait that leaves time to send requests later in it, ms. */
@@ -102,7 +102,7 @@ const STEPS: readonly Step<RateRun, RateRecording>[] = [
   },
   {
     name: "firstWait",
-    cost: { requests: 35, waitS: 57 },
+    cost: { requests: 36, waitS: 57 },
     onlyInFullRun: true,
     dependsOn: "denial",
     run: testFirstWait,
@@ -175,7 +175,7 @@ async function toTheLimit({ t, plan, chat, undenied }: RateRun): Promise<Burst> 
   return again;
 }
 
-/** A rate denial at this moment; brings the account to its limit again if necessary. */
+/** A rate denial; brings the account to its limit again if necessary. */
 async function denialNow(run: RateRun): Promise<Response | null> {
   for (let round = 0; round < ROUNDS; round++) {
     const response = await sendPlain(run.t, run.account.key);
@@ -188,16 +188,13 @@ async function denialNow(run: RateRun): Promise<Response | null> {
   return null;
 }
 
-async function testFirstWait(
-  { t, account, plan }: RateRun,
-  { denial, laterDenied, shortestWait }: RateRecording,
-): Promise<TestedWait | null> {
-  if (denial === null) return null;
-  const { key } = account;
+async function testFirstWait(run: RateRun, { laterDenied }: RateRecording): Promise<TestedWait | null> {
+  const { t, account, plan } = run;
   if (laterDenied.length > 0) await sendPlainUpTo(t, account, plan.parallel);
-  const isLatest = shortestWait === null && laterDenied.length === 0;
-  const last = isLatest ? denial : await sendPlain(t, key);
-  const firstWait = await waitAndRetry(t, isRateDenial(last) ? last : denial, { key });
+  const request: RequestSpec = { key: account.key };
+  const denial = await latestDenial(t, request, async () => (await toTheLimit(run)).responses.some(isRefused));
+  if (denial === null) return null;
+  const firstWait = await waitAndRetry(t, denial, request);
   if (isRateDenial(firstWait.retried)) await t.wait(WINDOW_OVER_MS, A_WINDOW);
   return firstWait;
 }

@@ -5,7 +5,7 @@ import { type Burst, burst, endedMs, exceedsLimit, refilledEarly } from "../burs
 import { isRateDenial } from "../denials.ts";
 import { A_WINDOW } from "../paced.ts";
 import type { RateRecording, RateRun } from "./recording.ts";
-import { waitAndRetry } from "./tested-wait.ts";
+import { latestDenial, waitAndRetry } from "./tested-wait.ts";
 import type { WhileDenied } from "./while-denied.ts";
 
 /** Time for a window to release a slow burst, ms. */
@@ -28,12 +28,15 @@ export async function reachLimitAgain(run: RateRun, { first, whileDenied }: Rate
   return burst(t, { ...plan, what: `${endpoint}, other key`, specs: run.messages });
 }
 
-/** A denial after all requests of the second burst, or one of the burst itself if the limit is no longer in effect. */
-export async function lastDenialOf({ t, messages }: RateRun, { second }: RateRecording): Promise<Response | null> {
-  const denial = second?.responses.findLast(isRateDenial);
-  if (denial === undefined) return null;
-  const next = await t.start({ ...messages[0], intent: "any" }).done;
-  return isRateDenial(next) ? next : denial;
+/** A denial after all requests of the second burst; `null` if that was not denied, or if the limit is no longer in effect. */
+export async function lastDenialOf(
+  { t, plan, messages }: RateRun,
+  { second }: RateRecording,
+): Promise<Response | null> {
+  if (second?.responses.some(isRateDenial) !== true) return null;
+  const [request = {}] = messages;
+  const again = { ...plan, what: second.what, specs: [request] };
+  return latestDenial(t, request, async () => (await burst(t, again)).responses.some(isRateDenial));
 }
 
 /** Repeats the burst that admitted too much, if only one did: the boundary of a fixed window explains one. */

@@ -2,7 +2,7 @@ import { observationOf, type RequestSpec, type Response, type Session } from "..
 import { isShortWait, muchShorterWait, waitToTest } from "../../../src/limits/index.ts";
 import { isRateDenial } from "../denials.ts";
 import { A_WINDOW } from "../paced.ts";
-import type { WhileDenied } from "./while-denied.ts";
+import { ROUNDS, type WhileDenied } from "./while-denied.ts";
 
 /** The wait that a denial stated, and the request that was sent after it. */
 export type TestedWait = {
@@ -17,6 +17,25 @@ export async function waitAndRetry(t: Session, denial: Response, request: Reques
   const { waitMs, restMs } = waitToTest(observationOf(denial), t.nowUs());
   await t.wait(restMs, waitMs === null ? A_WINDOW : "the Retry-After of a denial");
   return { denial, waitMs, retried: await t.start({ ...request, intent: "any" }).done };
+}
+
+/**
+ * A rate denial after which the account has sent nothing: a request that is admitted after a denial takes the capacity for which the
+ * denial says to wait.
+ *
+ * @param reachLimit brings the account to its limit. @returns whether it was refused
+ * @returns `null` if no request is denied
+ */
+export async function latestDenial(
+  t: Session,
+  request: RequestSpec,
+  reachLimit: () => Promise<boolean>,
+): Promise<Response | null> {
+  for (let round = 0; ; round++) {
+    const response = await t.start({ ...request, intent: "any" }).done;
+    if (isRateDenial(response)) return response;
+    if (round === ROUNDS || !(await reachLimit())) return null;
+  }
 }
 
 /**
