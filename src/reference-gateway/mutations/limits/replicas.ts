@@ -125,6 +125,8 @@ export const REPLICA_MUTATIONS: readonly Mutation[] = [
   mutation("replicas.fail-with-each-other", {
     ...SHOWN,
     breaks: ["REPLICA-ISOLATION"],
+    // A request that fails is not denied.
+    mayBreak: ["SPEND-2", "SPEND-7", "SPEND-8"],
     detectedBy: { "replicas.isolation": "REPLICA-ISOLATION" },
     summary: "A replica fails requests while another one is busy.",
     apply: wrap("check", (next) => (name, call) => {

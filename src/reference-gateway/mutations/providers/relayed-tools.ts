@@ -81,6 +81,7 @@ export const RELAYED_TOOL_MUTATIONS: readonly Mutation[] = [
       detectedBy: { "upstream.tool-calls[chat,non-streaming,types]": "UPSTREAM-REPLY" },
     },
     "provider.tool-large-arguments-lost": {
+      mayBreak: ["UPSTREAM-LONG-EVENT"],
       summary: "Arguments of more than 200,000 characters are replaced by an empty object.",
       with: (calls) => calls.map((call) => (call.text.length > 200_000 ? { ...call, text: "{}" } : call)),
       detectedBy: { "upstream.tool-calls[messages,streaming,large]": "UPSTREAM-REPLY" },

@@ -132,6 +132,8 @@ export const LEDGER_MUTATIONS: readonly Mutation[] = [
     },
     "ledger.rounds-up": {
       ...SHOWN,
+      // Dearer requests overspend a budget by more.
+      mayBreak: ["SPEND-6"],
       detectedBy: { "ledger.rounding": "LEDGER-COST" },
       summary: "Each request is charged in full tenths of a cent.",
       with: { when: always, edit: (microUsd) => Math.ceil(microUsd / TENTH_OF_CENT) * TENTH_OF_CENT },
@@ -264,6 +266,7 @@ export const LEDGER_MUTATIONS: readonly Mutation[] = [
   mutation("ledger.tells-less", {
     ...SHOWN,
     breaks: ["LEDGER-USAGE", "UPSTREAM-USAGE"],
+    mayBreak: ["COUNTS-ADD-UP"],
     detectedBy: { "ledger.usage": "LEDGER-USAGE" },
     summary: "Replies state less output than the ledger records.",
     apply: onRelayedReply((reply, call) => {
