@@ -1,5 +1,12 @@
 import { createHash } from "node:crypto";
-import { figureOf, figuresOf, machineOf, type NamedFigures, parseThreshold, workloadKey } from "../policy/index.ts";
+import {
+  figuresOf,
+  machineOf,
+  measuredValue,
+  type NamedFigures,
+  parseThreshold,
+  workloadKey,
+} from "../policy/index.ts";
 import type { RunRecord } from "../record/index.ts";
 
 /** Figures of a run measured with one workload, or produced by one set of checks. */
@@ -54,9 +61,8 @@ function byOverhead(record: RunRecord, machine: string, problem: string | null):
         for (const stat of ["p50", "p99"]) {
           const name = `${metric}{${labels}} ${stat}`;
           const threshold = parseThreshold(`${name} < 0`);
-          const figure = typeof threshold === "string" ? undefined : figureOf(record, threshold);
-          if (figure !== undefined && "value" in figure)
-            figures[name] = { value: figure.value, samples: figure.samples };
+          const figure = typeof threshold === "string" ? undefined : measuredValue(record, threshold);
+          if (figure !== undefined) figures[name] = figure;
         }
       }
     }

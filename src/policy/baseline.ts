@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import * as z from "zod";
 import { ConfigError, messageOf, UsageError } from "../core/index.ts";
 import { type ComparedMetric, type LoadRun, type RunRecord, STATUSES } from "../record/index.ts";
-import { figureOf } from "./figure.ts";
+import { measuredValue } from "./figure.ts";
 import { parseThreshold, type Threshold } from "./threshold.ts";
 
 const machineSchema = z.strictObject({
@@ -81,8 +81,8 @@ export function figuresOf(record: RunRecord, run: LoadRun): NamedFigures {
   const only: RunRecord = { ...record, load: { runs: [run] } };
   const figures: NamedFigures = {};
   const note = (threshold: Threshold) => {
-    const figure = figureOf(only, threshold);
-    if ("value" in figure) figures[figureName(threshold)] = { value: round(figure.value), samples: figure.samples };
+    const figure = measuredValue(only, threshold);
+    if (figure !== undefined) figures[figureName(threshold)] = { ...figure, value: round(figure.value) };
   };
   for (const phase of run.phases) {
     const classes = new Set(phase.classes.map(({ dialect, stream }) => `dialect=${dialect},stream=${stream}`));

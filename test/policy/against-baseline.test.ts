@@ -54,3 +54,21 @@ test.each<[what: string, now: RunRecord, verdict: Comparison["verdict"], says: R
   expect(found.verdict).toBe(verdict);
   expect(found.reasons.join("\n")).toMatch(says);
 });
+
+test("a quantile with too few samples is not stored under the value of a lower one", () => {
+  const { figures } = figuresOfFew();
+  const names = Object.keys(figures).filter((name) => name.startsWith("ttft_ms"));
+  expect(names.map((name) => name.split(" ")[1])).toEqual(["p50"]);
+});
+
+/** Thirty requests: enough for p50 alone. */
+function figuresOfFew() {
+  const few = loadClass({
+    count: 30,
+    ttftMs: { ...quantiles(90), intervals: { p50: [85, 95], p90: [120, 180], p95: null, p99: null, p999: null } },
+  });
+  const run = loadRun("few", { phases: [loadPhase("steady", { classes: [few] })], retryAfter: null });
+  const [stored] = acceptBaseline(undefined, withLoad(run)).performance;
+  if (stored === undefined) throw new Error("nothing was stored");
+  return stored;
+}
