@@ -1,6 +1,6 @@
 import { figures, terminalTable } from "../../../reports/index.ts";
 import { EXIT, formatCount, formatNumber, formatRounded } from "../../core/index.ts";
-import type { Sizing } from "../../load/index.ts";
+import { mostDenied, type Sizing } from "../../load/index.ts";
 import type { Colors } from "../../run/control/index.ts";
 import { withVerdict } from "../../run/record/index.ts";
 import type { Limits } from "../../target/index.ts";
@@ -26,7 +26,7 @@ export function renderSizing({ sizing, verified, options, exitCode, report }: Si
     `allowed: ${sizing.allowedDeniedShare === 0 ? "no denials" : `up to ${percent(sizing.allowedDeniedShare)} of the requests denied`} (allow.deniedShare of the workload)`,
     "denied, by kind of limiter:",
     tierTable(sizing),
-    smallestTier(sizing),
+    ...smallestTier(sizing),
     ...(verified === undefined ? [] : [verifiedText(verified)]),
   ];
   const body = `${lines.join("\n")}\n`;
@@ -46,21 +46,35 @@ function tierTable({ tiers, allowedDeniedShare }: Sizing): string {
 }
 
 /** `fits`, `too small`, or with which limiters it fits. */
-function fitText({ denied, fits }: Sizing["tiers"][number], allowedShare: number): string {
-  if (fits !== "depends") return fits === "yes" ? "fits" : "too small";
+function fitText(tier: Sizing["tiers"][number], allowedShare: number): string {
+  const { denied, fits } = tier;
+  if (fits === "no") return "too small";
+  const most = mostDenied(tier);
+  if (fits === "yes") return most === 0 ? "fits" : `fits, with up to ${percent(most)} denied`;
+  const strict = Object.entries(denied).filter(([, { share }]) => share > allowedShare);
+  if (strict.length === 1 && strict[0]?.[0] === "even pace") return "fits, unless requests must be evenly spaced";
   const lenient = Object.entries(denied).filter(([, { share }]) => share <= allowedShare);
-  return `fits only with ${lenient.map(([kind]) => kind).join(" or ")}`;
+  return `fits only with a ${lenient.map(([kind]) => kind).join(" or ")}`;
 }
 
-/** `smallest tier: scale; growth would deny up to 58.3 % of the requests`. */
-function smallestTier({ needs, needsAtAnyPace, tiers }: Sizing): string {
+/** `smallest tier: scale; growth would deny up to 58.3 % of the requests`, and what that does not say. */
+function smallestTier({ needs, needsAtAnyPace, needsWithoutDenials, tiers, spanS, continuous }: Sizing): string[] {
   const at = needs === null ? tiers.length : tiers.findIndex(({ tier }) => tier === needs);
   const smaller = tiers[at - 1];
-  const denied = smaller === undefined ? 0 : Math.max(...Object.values(smaller.denied).map(({ share }) => share));
-  const why = smaller === undefined ? "" : `; ${smaller.tier} would deny up to ${percent(denied)} of the requests`;
   const name = (tier: string | null) => tier ?? "none (custom limits are needed)";
-  const paced = needsAtAnyPace === needs ? "" : ` (${name(needsAtAnyPace)}, if the limiter enforces an even pace)`;
-  return `smallest tier: ${name(needs)}${paced}${why}`;
+  const paced = needsAtAnyPace === needs ? "" : ` (${name(needsAtAnyPace)} if requests must be evenly spaced)`;
+  const more = [
+    ...(smaller === undefined
+      ? []
+      : [`${smaller.tier} would deny up to ${percent(mostDenied(smaller))} of the requests`]),
+    ...(needs === needsWithoutDenials ? [] : [`without denials: ${name(needsWithoutDenials)}`]),
+  ];
+  const last = [`smallest tier: ${name(needs)}${paced}`, ...more].join("; ");
+  if (continuous === undefined || continuous.needs === needs) return [last];
+  return [
+    `the workload lasts ${formatNumber(spanS)} s, and limits count in minutes: kept up for longer, it is ${formatNumber(continuous.perMinute)} requests per minute`,
+    `${last}; if it lasts longer: ${name(continuous.needs)}`,
+  ];
 }
 
 function verifiedText({ account, limits, requests, deniedShare, predicted: [low, high] }: Verified): string {

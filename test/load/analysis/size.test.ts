@@ -1,4 +1,6 @@
+import pc from "picocolors";
 import { describe, expect, test } from "vitest";
+import { renderSizing } from "../../../src/commands/size/text.ts";
 import { applyLimits, type PlannedRequest } from "../../../src/load/analysis/size/apply-limits.ts";
 import { sizeWorkload } from "../../../src/load/analysis/size/size-workload.ts";
 import type { Arrivals } from "../../../src/load/schedule/arrivals.ts";
@@ -40,6 +42,25 @@ describe("the tier that a workload needs", () => {
     const starter = sizing.tiers.find(({ tier }) => tier === "starter");
     expect(starter?.denied["sliding window"].share).toBeCloseTo(0.5, 2);
     expect(starter?.denied["token bucket"].share).toBeCloseTo(0.45, 2);
+  });
+
+  test("a workload shorter than a minute does not hide what its rate needs", () => {
+    const short = sizeWorkload(workload({ kind: "constant", ratePerS: 20, durationS: 12 }), () => 10, { seed: 1 });
+    expect([short.needs, short.continuous]).toEqual(["starter", { perMinute: 1_200, needs: "scale" }]);
+    const long = sizeWorkload(workload({ kind: "constant", ratePerS: 20, durationS: 60 }), () => 10, { seed: 1 });
+    expect([long.needs, long.continuous]).toEqual(["scale", undefined]);
+  });
+
+  test("a tier that fits because denials are allowed is not the one without denials", () => {
+    const own = workload({ kind: "constant", ratePerS: 10, durationS: 120 });
+    const sizing = sizeWorkload({ ...own, allow: { ...DEFAULT_ALLOW, deniedShare: 1 } }, () => 10, { seed: 1 });
+    expect([sizing.needs, sizing.needsWithoutDenials]).toEqual(["starter", "growth"]);
+    const text = renderSizing(
+      { sizing, verified: undefined, options: { ttftMs: 500, tokensPerS: 50 }, exitCode: 0, report: undefined },
+      pc.createColors(false),
+    );
+    expect(text).toMatch(/fits, with up to 5\d\.\d % denied/);
+    expect(text.trim().split("\n").at(-1)).toBe("smallest tier: starter; without denials: growth");
   });
 
   test("a closed loop needs as many requests in flight", () => {

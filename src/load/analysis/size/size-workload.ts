@@ -50,7 +50,17 @@ export interface Sizing {
   readonly needs: string | null;
   /** Smallest tier that admits it with any limiter, including even spacing; `null` if none does. */
   readonly needsAtAnyPace: string | null;
+  /** Smallest tier that denies nothing with a limiter that counts per minute; `null` if none does. */
+  readonly needsWithoutDenials: string | null;
+  /**
+   * If the workload is shorter than the minute in which limits count: its average rate, kept up, and the smallest tier that has it;
+   * `null` as the tier if none does.
+   */
+  readonly continuous?: { readonly perMinute: number; readonly needs: string | null };
 }
+
+/** Limits count requests in windows of this length, s. */
+const WINDOW_S = 60;
 
 /** Maximum number of simulated arrivals. */
 const MAX_ARRIVALS = 5_000_000;
@@ -74,21 +84,29 @@ export function sizeWorkload(
   const tiers = Object.entries({ ...TIER_LIMITS, ...more }).map(([tier, limits]) =>
     fitOf(tier, limits, planned, workload),
   );
+  const perMinute = (planned.length / spanS) * 60;
+  const littleInFlight = (planned.length / spanS) * (meanDurationMs / 1_000);
+  const hasRoom = ({ limits: { rpm, inFlight } }: TierFit) => rpm >= perMinute && inFlight >= littleInFlight;
   return {
     requests: planned.length,
     spanS,
-    perMinute: (planned.length / spanS) * 60,
+    perMinute,
     peakPerMinute: peakPerMinute(planned),
     meanDurationMs,
-    littleInFlight: (planned.length / spanS) * (meanDurationMs / 1_000),
+    littleInFlight,
     meanInFlight: totalUs / Math.max(spanS * 1_000_000, ...endsOf(planned)),
     peakInFlight: peakOf(planned),
     tiers,
     allowedDeniedShare: workload.allow.deniedShare,
     needs: tiers.find(({ denied }) => byTheMinute(denied) <= workload.allow.deniedShare)?.tier ?? null,
     needsAtAnyPace: tiers.find(({ fits }) => fits === "yes")?.tier ?? null,
+    needsWithoutDenials: tiers.find(({ denied }) => byTheMinute(denied) === 0)?.tier ?? null,
+    ...(spanS < WINDOW_S ? { continuous: { perMinute, needs: tiers.find(hasRoom)?.tier ?? null } } : {}),
   };
 }
+
+/** Share of denials with the strictest kind of limiter. */
+export const mostDenied = ({ denied }: TierFit): number => Math.max(...Object.values(denied).map(({ share }) => share));
 
 /** What one-minute windows deny, however they count. */
 function byTheMinute(denied: TierFit["denied"]): number {
@@ -111,7 +129,9 @@ function fitOf(tier: string, limits: Limits, planned: readonly PlannedRequest[],
 function plannedBy(workload: Workload, durationOf: DurationOf, seed: number): PlannedRequest[] {
   const { arrivals, mix } = workload;
   if (arrivals === undefined) {
-    throw new UsageError(`${workload.name} is a tier run`, { hint: "Name a workload with arrivals, or a trace." });
+    throw new UsageError(`${workload.name} is a tier, and \`size\` works out which tier a workload needs`, {
+      hint: "Pass a workload file, or a trace.",
+    });
   }
   const kind = kindOf(arrivals);
   if (kind.notSimulated !== undefined) {
