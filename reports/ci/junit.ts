@@ -37,17 +37,17 @@ export function renderJunit(record: RunRecord): string {
       .testSuite()
       .name(clean(suite))
       .timestamp(record.startedAt)
-      .time(inside.reduce((sum, { durationMs }) => sum + durationMs, 0) / 1_000);
+      .time(secondsOf(inside.reduce((sum, { durationMs }) => sum + durationMs, 0)));
     for (const outcome of inside) addCase(node.testCase(), outcome, record);
   }
   return `${report.build()}\n`;
 }
 
+/** With three decimals. */
+const secondsOf = (ms: number): number => Math.round(ms) / 1_000;
+
 function addCase(node: TestCase, outcome: Outcome, record: RunRecord): void {
-  node
-    .className(clean(outcome.suite))
-    .name(clean(outcome.id))
-    .time(outcome.durationMs / 1_000);
+  node.className(clean(outcome.suite)).name(clean(outcome.id)).time(secondsOf(outcome.durationMs));
   node.property("title", clean(outcome.title)).property("status", outcome.status).property("layer", outcome.layer);
   if (outcome.requirements.length > 0) node.property("requirements", outcome.requirements.join(" "));
   const text = clean([outcome.message, ...outcome.detail, `reproduce: ${rerunOf(record, outcome.id)}`].join("\n"));

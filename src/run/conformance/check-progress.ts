@@ -25,7 +25,7 @@ interface SuiteState {
 }
 
 /** What prevents a suite without failures from passing. */
-const OPEN = ["harness-error", "blocked", "inconclusive"];
+const OPEN = ["blocked", "inconclusive"];
 /** More causes than this would scroll by unread. */
 const MAX_CAUSES = 20;
 
@@ -126,9 +126,9 @@ export class CheckProgress {
       (status) => `${statuses.get(status)} ${status}`,
     );
     const has = (some: readonly string[]) => some.some((status) => statuses.has(status));
-    const later = done === total ? "" : ` (+${total - done} at the end)`;
-    const verdict = has(FAILED) ? "FAIL" : has(OPEN) ? "INCONCLUSIVE" : "PASS";
-    this.#options.onProgress({ kind: "suite", verdict, text: `${name}: ${verdict} (${counts.join(", ")})${later}` });
+    const later = done === total ? "" : `; ${total - done} more at the end of the run`;
+    const verdict = has(["harness-error"]) ? "ERROR" : has(FAILED) ? "FAIL" : has(OPEN) ? "INCONCLUSIVE" : "PASS";
+    this.#options.onProgress({ kind: "suite", verdict, text: `${name}: ${verdict} (${counts.join(", ")}${later})` });
   }
 
   /** Reports the causes that no earlier failure had. */

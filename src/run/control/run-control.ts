@@ -23,7 +23,7 @@ export type ProgressEvent =
   /** A check of a suite starts to wait. */
   | { readonly kind: "wait"; readonly suite: string; readonly what: string; readonly forMs: number }
   /** A suite has nothing more to send. */
-  | { readonly kind: "suite"; readonly text: string; readonly verdict: "PASS" | "FAIL" | "INCONCLUSIVE" }
+  | { readonly kind: "suite"; readonly text: string; readonly verdict: "PASS" | "FAIL" | "INCONCLUSIVE" | "ERROR" }
   /** A deviation that no earlier failure had. */
   | { readonly kind: "cause"; readonly text: string };
 

@@ -1,6 +1,6 @@
 import { formatNumber } from "../../core/index.ts";
 import type { ProgressEvent, Step, SuiteProgress } from "../../run/control/index.ts";
-import { duration, fitLine } from "./fit.ts";
+import { duration, fitLine, loadLeft } from "./fit.ts";
 
 type Of<K extends ProgressEvent["kind"]> = Extract<ProgressEvent, { readonly kind: K }>;
 type LoadProgress = Of<"load">["progress"];
@@ -130,7 +130,7 @@ function loadLine(progress: LoadProgress, width: number, sinceS: number): string
   return [
     run.padEnd(width),
     phase === run ? `${Math.floor(elapsedS)} s` : phase,
-    ...(leftS === undefined ? [] : [`${duration(leftS - sinceS)} left`]),
+    ...(leftS === undefined ? [] : loadLeft(leftS - sinceS, inFlight)),
     ...(waiting === undefined ? [] : [`waiting ${duration(waiting.leftS - sinceS)} for ${waiting.what}`]),
     ...(failed === 0 ? [] : [`${formatNumber(failed)} failed`]),
     ...(invalid === 0 ? [] : [`${formatNumber(invalid)} invalid`]),
@@ -139,6 +139,6 @@ function loadLine(progress: LoadProgress, width: number, sinceS: number): string
     ...(denied === 0 ? [] : [`${formatNumber(denied)} denied`]),
     `${formatNumber(inFlight)} in flight`,
     // No p99: see the plain progress. Without admitted requests it would be that of earlier seconds.
-    ...(p50Ms === undefined || progress.admittedPerS === 0 ? [] : [`p50 ${formatNumber(p50Ms)} ms`]),
+    ...(p50Ms === undefined || progress.admittedPerS === 0 ? [] : [`E2E p50 ${formatNumber(p50Ms)} ms`]),
   ];
 }

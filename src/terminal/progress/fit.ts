@@ -1,3 +1,5 @@
+import { formatCount } from "../../core/index.ts";
+
 /** The end of a truncated line. */
 const CUT = "…";
 
@@ -7,6 +9,12 @@ export function duration(seconds: number): string {
   if (whole < 60) return `${whole} s`;
   if (whole < 3_600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
   return `${Math.floor(whole / 3_600)} h ${Math.floor((whole % 3_600) / 60)} min`;
+}
+
+/** What a load waits for: the end of its schedule, or after that its last responses. */
+export function loadLeft(seconds: number, inFlight: number): string[] {
+  if (seconds > 0) return [`${duration(seconds)} left`];
+  return inFlight === 0 ? [] : [`waiting for ${formatCount(inFlight, "response")}`];
 }
 
 /** Shortens a text to a width, at a space if possible. */

@@ -1,6 +1,6 @@
 import { formatNumber } from "../../core/index.ts";
 import type { OnProgress, ProgressEvent } from "../../run/control/index.ts";
-import { duration } from "./fit.ts";
+import { duration, loadLeft } from "./fit.ts";
 
 type LoadProgress = Extract<ProgressEvent, { readonly kind: "load" }>["progress"];
 
@@ -52,14 +52,16 @@ function describe(progress: LoadProgress): string {
     invalid = 0,
     p50Ms,
   } = progress;
-  const left = totalS === undefined ? "" : `, ${Math.max(0, Math.ceil(totalS - elapsedS))} s left`;
-  const trouble = [
-    ...(denied === 0 ? [] : [`, ${formatNumber(denied)} denied`]),
-    ...(failed === 0 ? [] : [`, ${formatNumber(failed)} failed`]),
-    ...(invalid === 0 ? [] : [`, ${formatNumber(invalid)} invalid`]),
-  ].join("");
-  // No p99: of the few requests of one second, it is the slowest one, and the table at the end may have to omit it.
-  const latency = p50Ms === undefined ? "" : `, p50 ${formatNumber(p50Ms)} ms`;
-  const rates = `${formatNumber(sentPerS)}/s sent, ${formatNumber(admittedPerS)}/s admitted`;
-  return `${phase === run ? run : `${run} ${phase}`}: ${rates}, ${formatNumber(inFlight)} in flight${latency}${trouble}${left}`;
+  const parts = [
+    `${formatNumber(sentPerS)}/s sent`,
+    `${formatNumber(admittedPerS)}/s admitted`,
+    `${formatNumber(inFlight)} in flight`,
+    // No p99: of the few requests of one second, it is the slowest one, and the table at the end may have to omit it.
+    ...(p50Ms === undefined ? [] : [`E2E p50 ${formatNumber(p50Ms)} ms`]),
+    ...(denied === 0 ? [] : [`${formatNumber(denied)} denied`]),
+    ...(failed === 0 ? [] : [`${formatNumber(failed)} failed`]),
+    ...(invalid === 0 ? [] : [`${formatNumber(invalid)} invalid`]),
+    ...(totalS === undefined ? [] : loadLeft(totalS - elapsedS, inFlight)),
+  ];
+  return `${phase === run ? run : `${run} ${phase}`}: ${parts.join(", ")}`;
 }

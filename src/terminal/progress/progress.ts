@@ -59,7 +59,7 @@ function spoken(event: ProgressEvent, stream: NodeJS.WriteStream, columns: numbe
     case "notice":
       return wrap(`gauntlet: ${event.text}`, columns, "  ");
     case "suite": {
-      const paint = { PASS: green, FAIL: red, INCONCLUSIVE: yellow }[event.verdict];
+      const paint = { PASS: green, FAIL: red, ERROR: red, INCONCLUSIVE: yellow }[event.verdict];
       return paint(wrap(`gauntlet: ${event.text}`, columns, "  "));
     }
     case "cause":

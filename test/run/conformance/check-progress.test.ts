@@ -74,8 +74,19 @@ test("a suite has its verdict once nothing more is sent for it, and says what is
     {
       kind: "suite",
       verdict: "PASS",
-      text: `models: PASS (${sending.length} pass) (+${later} at the end)`,
+      text: `models: PASS (${sending.length} pass; ${later} more at the end of the run)`,
     },
+  ]);
+});
+
+test("a suite that ended with an internal error is not merely inconclusive", () => {
+  const instances = instancesOf("models");
+  const { progress, events } = follow(instances);
+  const [first, ...others] = instances.filter(({ check }) => check.kind === "sending");
+  for (const { id } of others) progress.finished(result(id, "pass"));
+  progress.finished(result(first?.id ?? "", "harness-error"));
+  expect(ofKind(events, "suite")).toMatchObject([
+    { verdict: "ERROR", text: expect.stringMatching(/^models: ERROR \(/) },
   ]);
 });
 
