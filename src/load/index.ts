@@ -5,6 +5,7 @@ export { assertMeasurable, parseObjective } from "./analysis/capacity/objective.
 export { type HeldGauge, judgeGauge, judgeLeaks } from "./analysis/judge-leaks.ts";
 export { analyseLimits, defaultLimitsPlan, type LimitsAnalysis } from "./analysis/limits/analyse-limits.ts";
 export { type DurationOf, mostDenied, type Sizing, sizeWorkload } from "./analysis/size/size-workload.ts";
+export { thresholdNeeds } from "./analysis/threshold-needs.ts";
 export { assertDecidableByTotals, endIfCrossed, withThresholds } from "./analysis/thresholds.ts";
 export { calibrate, problemsOf } from "./calibration/calibrate.ts";
 export type { EventNotice } from "./events/event-runner.ts";

@@ -40,6 +40,9 @@ export interface NoFigure {
  */
 const MIN_SAMPLES: Readonly<Record<Stat, number>> = { p50: 6, p90: 36, p95: 72, p99: 368, p999: 3_688, max: 1 };
 
+/** Independent samples that a statistic needs to meet a bound. */
+export const minSamplesOf = (stat: Stat): number => MIN_SAMPLES[stat];
+
 /**
  * Selects the figure of a threshold from a record. A distribution must meet its bound in every series that matches, so the
  * worst of them is taken; counts are added up, and shares are computed from the sums.

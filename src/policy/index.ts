@@ -13,9 +13,9 @@ export {
 } from "./baseline.ts";
 export { decide, nameWithAddress } from "./decide.ts";
 export { decideByPolicy } from "./decide-by-policy.ts";
-export { measuredValue } from "./figure.ts";
+export { measuredValue, minSamplesOf } from "./figure.ts";
 export { crossedThreshold, judgeThreshold } from "./judge-threshold.ts";
-export { isPerformance } from "./metrics.ts";
+export { isPerformance, isShare } from "./metrics.ts";
 export { gatesOf, policyJsonSchema, policySchema } from "./policy-file.ts";
 export { decideWithProfiles } from "./profiles/decide-with-profiles.ts";
 export { judgeProfiles } from "./profiles/judge-profiles.ts";

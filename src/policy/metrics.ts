@@ -258,6 +258,9 @@ const PHASE_ALIASES: Readonly<Record<string, string>> = {
   "over-limit": "over-rate-limit",
 };
 
+/** Whether a metric is a share of a total. */
+export const isShare = (name: MetricName): boolean => metricOf(name).kind === "share";
+
 /** Whether the labels of a threshold select a series. */
 export function matches(requested: Labels, series: Labels): boolean {
   return Object.entries(requested).every(([label, value]) => {

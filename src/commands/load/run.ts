@@ -12,6 +12,7 @@ import {
   type ShardFile,
   type ShardPart,
   servedWorkload,
+  thresholdNeeds,
   type Until,
   type Workload,
   writeShardFile,
@@ -78,8 +79,10 @@ export async function load(options: LoadOptions, control: RunControl): Promise<O
   const workloads = named.map((workload) => servedWorkload(workload, opened.target));
   for (const { mix } of workloads) if (until !== undefined) assertMeasurable([until], mix);
   const length = options.brief ? "brief" : "thorough";
+  const needs = workloads.flatMap(thresholdNeeds);
   const permit = permitFor(opened.target, planOfLoads(opened.target, workloads, length), "load");
-  if (options.dryRun) return dryLoad(permit);
+  if (options.dryRun) return dryLoad(permit, needs);
+  for (const text of needs) onProgress({ kind: "notice", text });
   onProgress({ kind: "notice", text: permitLine(permit) });
   onProgress({ kind: "step", text: `connecting to ${opened.target.baseUrl}` });
   await assertReachable(opened.target);
@@ -205,12 +208,12 @@ async function watched(options: WatchOptions, run: Watched): Promise<Watch | und
 }
 
 /** The plan of a load that is not sent. */
-function dryLoad(permit: Permit): Outcome {
+function dryLoad(permit: Permit, needs: readonly string[]): Outcome {
   const { plan } = permit;
   return {
     exitCode: EXIT.pass,
-    document: { exitCode: EXIT.pass, plan },
-    text: () => `gauntlet: ${permitLine(permit)}\n`,
+    document: { exitCode: EXIT.pass, plan, ...(needs.length === 0 ? {} : { notices: needs }) },
+    text: () => [...needs, permitLine(permit)].map((line) => `gauntlet: ${line}\n`).join(""),
   };
 }
 

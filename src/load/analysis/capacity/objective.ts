@@ -1,4 +1,5 @@
 import { UsageError } from "../../../core/index.ts";
+import type { LatencyFigure } from "../../../metrics/index.ts";
 import { longestOf } from "../../workload/lengths.ts";
 import type { Workload } from "../../workload/workload.ts";
 
@@ -53,11 +54,11 @@ export function parseObjective(text: string): readonly Clause[] {
 }
 
 type ObjectiveClause =
-  | Pick<Extract<Clause, { kind: "quantile" }>, "kind" | "text" | "figure">
+  | { readonly kind: "quantile"; readonly text: string; readonly figure: LatencyFigure }
   | Extract<Clause, { kind: "share" }>;
 
-/** Only streams have these; the last two are measured between tokens. */
-const OF_STREAMS: readonly string[] = ["ttft", "textTtft", "eventGap", "itl", "perToken"];
+/** Only streams have these; some are measured between tokens. */
+const OF_STREAMS: readonly string[] = ["ttft", "textTtft", "eventGap", "itl", "perToken", "firstEvent", "longestStall"];
 const BETWEEN_TOKENS: readonly string[] = ["eventGap", "itl", "perToken"];
 
 /**

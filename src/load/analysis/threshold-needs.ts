@@ -1,0 +1,61 @@
+import { countToDecide, formatNumber } from "../../core/index.ts";
+import { LATENCY_FIGURE_NAMES, LATENCY_FIGURES } from "../../metrics/index.ts";
+import { isShare, minSamplesOf, type Threshold } from "../../policy/index.ts";
+import { planOf } from "../schedule/arrivals.ts";
+import type { RequestClass, Workload } from "../workload/workload.ts";
+import { assertMeasurable } from "./capacity/objective.ts";
+
+/**
+ * Checks, before anything is sent, whether a workload can decide its thresholds.
+ *
+ * @returns a sentence for each threshold that so few requests cannot meet: it can only be crossed, or stay undecided.
+ * @throws UsageError for a threshold on a latency that none of the requests has.
+ */
+export function thresholdNeeds({ arrivals, mix, thresholds = [] }: Workload): string[] {
+  if (arrivals === undefined) return [];
+  const { requests } = planOf(arrivals);
+  const weights = mix.reduce((sum, { weight }) => sum + weight, 0);
+  return thresholds.flatMap(({ threshold }) => {
+    const classes = mix.filter((one) => isAbout(threshold, one));
+    assertHasLatency(threshold, classes);
+    if (requests === undefined || classes.length === 0) return [];
+    const expected = classes.map(({ weight }) => Math.floor((requests * weight) / weights));
+    const needed = requestsNeeded(threshold);
+    const planned = isLatency(threshold) ? Math.min(...expected) : expected.reduce((sum, own) => sum + own, 0);
+    if (needed === undefined || planned >= needed) return [];
+    const of = isLatency(threshold) && mix.length > 1 ? " of each kind" : "";
+    return [
+      `"${threshold.text}" takes at least ${formatNumber(needed)} requests${of} to be met, and about ${formatNumber(planned)} are sent: it can only be crossed, or stay undecided`,
+    ];
+  });
+}
+
+/** Whether requests of a class count for a threshold. */
+function isAbout({ labels }: Threshold, { dialect, stream }: RequestClass): boolean {
+  const isOwn = (label: string, value: string) => labels[label] === undefined || labels[label] === value;
+  return isOwn("dialect", dialect) && isOwn("stream", String(stream));
+}
+
+const figureOf = ({ metric }: Threshold) =>
+  LATENCY_FIGURE_NAMES.find((name) => LATENCY_FIGURES[name].metric === metric);
+
+const isLatency = (threshold: Threshold): boolean => figureOf(threshold) !== undefined;
+
+function assertHasLatency(threshold: Threshold, classes: readonly RequestClass[]): void {
+  const figure = figureOf(threshold);
+  if (figure !== undefined) assertMeasurable([{ kind: "quantile", text: threshold.text, figure }], classes);
+}
+
+/** Confidence of the intervals that decide thresholds. */
+const CONFIDENCE = 0.95;
+
+/** Requests that meet a threshold in the best case; `undefined`: any number may. */
+function requestsNeeded(threshold: Threshold): number | undefined {
+  const { metric, stat, operator, bound } = threshold;
+  if (isLatency(threshold)) return stat === undefined ? undefined : minSamplesOf(stat);
+  if (!isShare(metric) || bound.kind !== "number") return undefined;
+  const best = operator.startsWith("<") ? 0 : operator.startsWith(">") ? 1 : undefined;
+  if (best === undefined || bound.value === best) return undefined;
+  const needed = countToDecide(best, bound.value, { from: 1, confidence: CONFIDENCE });
+  return Number.isFinite(needed) ? needed : undefined;
+}

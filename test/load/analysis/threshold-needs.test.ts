@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import { thresholdNeeds } from "../../../src/load/analysis/threshold-needs.ts";
+import { readThresholds } from "../../../src/load/analysis/thresholds.ts";
+import type { RequestClass, Workload } from "../../../src/load/workload/workload.ts";
+
+const PLAIN: RequestClass = { dialect: "chat", stream: false, promptTokens: 20, maxTokens: 20, weight: 3 };
+const STREAM: RequestClass = { ...PLAIN, stream: true, weight: 1 };
+
+/** What is said about thresholds of a workload with this many requests. */
+function said(written: readonly string[], requests: number, mix: readonly RequestClass[] = [PLAIN, STREAM]) {
+  const arrivals = { kind: "constant", ratePerS: requests / 10, durationS: 10 } as const;
+  return thresholdNeeds({ arrivals, mix, thresholds: readThresholds(written) } as unknown as Workload);
+}
+
+test("a threshold that so few requests cannot meet is named before anything is sent", () => {
+  expect(said(["failed < 0.5 %", "ttft_ms p99 < 800", "response_ms p50 < 800", "failed < 20"], 240)).toEqual([
+    '"failed < 0.5 %" takes at least 770 requests to be met, and about 240 are sent: it can only be crossed, or stay undecided',
+    '"ttft_ms p99 < 800" takes at least 368 requests of each kind to be met, and about 60 are sent: it can only be crossed, or stay undecided',
+  ]);
+  expect(said(["failed < 0.5 %", "ttft_ms p99 < 800"], 1_600)).toEqual([]);
+  expect(said(["admitted > 99 %"], 100)).toEqual([expect.stringContaining("at least 390 requests")]);
+});
+
+test("only requests that a threshold is about count", () => {
+  expect(said(["response_ms{stream=false} p95 < 800"], 100)).toEqual([]);
+  expect(said(["response_ms{stream=true} p95 < 800"], 100)).toEqual([expect.stringContaining("about 25 are sent")]);
+});
+
+test("a latency that none of the requests has is refused", () => {
+  expect(() => said(["ttft_ms p50 < 800"], 240, [PLAIN])).toThrow(
+    '"ttft_ms p50 < 800" cannot be measured: it applies only to streams, and no request in the mix is a stream',
+  );
+  expect(() => said(["ttft_ms{stream=false} p50 < 800"], 240)).toThrow("cannot be measured");
+});
