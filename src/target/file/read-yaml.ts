@@ -121,7 +121,7 @@ function problemsOf(issue: Issue, context: ProblemContext): ConfigProblem[] {
     return nearest === undefined ? undefined : `Did you mean "${nearest}"?`;
   };
   if (issue.code === "unrecognized_keys") {
-    const known = knownMembers(context.schema, issue.path);
+    const known = knownMembers(context.schema, issue.path, (name) => context.valueAt([...issue.path, name]));
     // A key pasted into the wrong place may look like a field name.
     return issue.keys.map((name) =>
       at(
@@ -170,11 +170,29 @@ function describe(issue: Issue): string {
   }
 }
 
-/** Names of the members that an object schema allows at a path. */
-function knownMembers(schema: unknown, path: readonly PropertyKey[]): string[] {
+/** Names of the members that an object schema allows at a path. @param written members there; some alternatives do not fit them */
+function knownMembers(
+  schema: unknown,
+  path: readonly PropertyKey[],
+  written: (name: string) => unknown = () => undefined,
+): string[] {
   let nodes = [schema];
   for (const step of path) nodes = nodes.flatMap((node) => children(node, step));
-  return nodes.flatMap(unwrap).flatMap((node) => [...Object.keys(shapeOf(node) ?? {}), ...recordNames(node)]);
+  const alternatives = nodes.flatMap(unwrap);
+  const fitting = alternatives.filter((node) => isMeant(node, written));
+  const names = (fitting.length > 0 ? fitting : alternatives).flatMap((node) => [
+    ...Object.keys(shapeOf(node) ?? {}),
+    ...recordNames(node),
+  ]);
+  return [...new Set(names)];
+}
+
+/** Whether no member that must have a certain value, such as `kind`, has another one. */
+function isMeant(node: unknown, written: (name: string) => unknown): boolean {
+  return Object.entries(shapeOf(node) ?? {}).every(([name, inner]) => {
+    const [values, value] = [defOf(inner)?.["values"], written(name)];
+    return !Array.isArray(values) || value === undefined || values.includes(value);
+  });
 }
 
 function children(node: unknown, step: PropertyKey): unknown[] {
