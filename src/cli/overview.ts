@@ -40,6 +40,7 @@ export function overview(commands: readonly Described[], columns: number): strin
     "Load testing and conformance for model gateways.",
     ...groups.map((group) => group.replaceAll(KEPT, " ")),
     examples.join("\n"),
+    "Exit codes: 0 passed, 1 failed, 2 usage or configuration, 3 target unreachable, 4 inconclusive, 5 internal error.",
     "`gauntlet <command> --help` shows the options and examples of a command; `gauntlet --version` the version.",
   ]
     .join("\n\n")

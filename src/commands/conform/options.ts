@@ -19,7 +19,7 @@ export const conformCommand = defineCommand({
         array: true,
         default: [] as string[],
         defaultDescription: "all",
-        describe: "suites to run",
+        describe: "suites to run, such as auth or streaming; `gauntlet checks` lists them",
       })
       .options({
         ...conformOptions,
