@@ -1,8 +1,11 @@
+import type { MeasuredShare } from "../core/index.ts";
 import {
   type ComparedMetric,
   compareSeparateRuns,
   type LoadClass,
+  type LoadPhase,
   type LoadRun,
+  measuredShare,
   type Quantiles,
   type RunRecord,
 } from "../record/index.ts";
@@ -22,6 +25,8 @@ interface Figure {
   readonly samples: number;
   readonly unit: ComparedMetric["unit"];
   readonly worse: ComparedMetric["worse"];
+  /** Of a share, with its 95 % interval. */
+  readonly share?: MeasuredShare;
 }
 
 export interface StoredMetrics {
@@ -44,13 +49,14 @@ export function storedMetrics(a: RunRecord, b: RunRecord): StoredMetrics {
     if (added > 0) notCompared.push(`${added} metrics of ${now.name} that only the second run has`);
     const isSame = isSameLoad(before, now);
     const late = before.generator.valid && now.generator.valid ? undefined : "a generator was not on time";
-    return figures.flatMap(([name, { value, samples, unit, worse }]) => {
+    return figures.flatMap(([name, { value, samples, unit, worse, share }]) => {
       // Without tokens in the first run, there is nothing to compare with.
       if (unit === "tokens" && value === 0) return [];
       const same = later.get(name);
       return compareSeparateRuns({
         ...{ name, unit, worse, a: value, b: same?.value ?? null },
         samples: Math.min(samples, same?.samples ?? samples),
+        shares: share && same?.share && { a: share, b: same.share },
         // The length of replies depends neither on the machine nor on the timing.
         apart: isSame ? (unit === "tokens" ? undefined : (machines ?? late)) : "the two runs sent different loads",
       });
@@ -83,14 +89,24 @@ function figuresOf(run: LoadRun): Map<string, Figure> {
     const { sent } = phase;
     // The phase of a workload has the name of the run.
     const where = phase.name === run.name ? run.name : `${run.name} ${phase.name}`;
-    for (const what of COMPARED_COUNTS)
+    for (const what of COMPARED_COUNTS) {
+      const share = shareOf(phase, what);
       figures.set(`${where} ${what}_share`, {
-        ...{ value: sent === 0 ? 0 : phase[what] / sent, samples: sent, unit: "share", worse: "higher" },
+        ...{ value: share.share, samples: sent, unit: "share", worse: "higher", share },
       });
+    }
     for (const entry of phase.classes.filter(({ outcome, count }) => outcome === "admitted" && count > 0))
       for (const [name, figure] of ofClass(entry)) figures.set(`${where} ${name}`, figure);
   }
   return figures;
+}
+
+/** The interval of the record, which regards that requests depend on each other; without one, that of independent requests. */
+function shareOf(phase: LoadPhase, what: (typeof COMPARED_COUNTS)[number]): MeasuredShare {
+  const { sent, shares } = phase;
+  const interval = shares?.intervals[what];
+  if (shares === undefined || !interval) return measuredShare(sent === 0 ? 0 : phase[what] / sent, sent);
+  return { share: shares[what], low: interval[0], high: interval[1] };
 }
 
 function ofClass(entry: LoadClass): [name: string, figure: Figure][] {

@@ -79,6 +79,48 @@ describe("two stored runs", () => {
     expect(compared(withLoad(tier(40)), withLoad(now)).verdict).toBe(verdict);
   });
 
+  const withShares = (sent: number, counts: Partial<Record<"denied" | "failed" | "invalid", number>>) =>
+    tier(40, { sent, ...counts });
+  const AT_240 = withShares(240, {});
+
+  test.each<[what: string, before: JudgedRun, now: JudgedRun, verdict: Comparison["verdict"], says: RegExp]>([
+    [
+      "2 failures of 240 after none may be chance",
+      AT_240,
+      withShares(240, { failed: 2 }),
+      "inconclusive",
+      /the 95 % intervals 0–1\.58 % and 0\.23–2\.99 % overlap; about \d+ requests in each run would decide it, these had 240\): failed requests/,
+    ],
+    ["4 failures of 240 may be chance", AT_240, withShares(240, { failed: 4 }), "inconclusive", /overlap/],
+    ["1 % of 24,000 fail", withShares(24_000, {}), withShares(24_000, { failed: 240 }), "regressed", /failed requests/],
+    ["every 2xx is invalid", AT_240, withShares(240, { invalid: 240 }), "regressed", /invalid requests/],
+    [
+      "every request of 10 is denied",
+      withShares(10, {}),
+      withShares(10, { denied: 10 }),
+      "regressed",
+      /denied requests/,
+    ],
+    ["1 of 5,000 is certain to be within a point", tier(40), tier(40, { failed: 1 }), "not worse", /^$/],
+    ["nothing was sent", AT_240, withShares(0, {}), "inconclusive", /it has 0 samples/],
+    ["fewer failures", withShares(240, { failed: 2 }), AT_240, "not worse", /^$/],
+    ["almost no failures any more", withShares(240, { failed: 120 }), AT_240, "improved", /failed requests/],
+  ])("shares: %s", (_what, before, now, verdict, says) => {
+    const found = compared(withLoad(before), withLoad(now));
+    expect(found.verdict).toBe(verdict);
+    expect(found.reasons.join("\n")).toMatch(says);
+  });
+
+  test("the recorded intervals count, which are wider if failures occur together", () => {
+    const shares = { admitted: 0.99, denied: 0, failed: 0.01, invalid: 0 };
+    const wide: [number, number] = [0, 0.2];
+    const intervals = { admitted: wide, denied: wide, failed: wide, invalid: wide };
+    const now = tier(40, { failed: 50, shares: { ...shares, intervals } });
+    const found = compared(withLoad(tier(40)), withLoad(now));
+    expect(found.verdict).toBe("inconclusive");
+    expect(found.reasons.join("\n")).toMatch(/0–0\.08 % and 0–20 % overlap\): failed/);
+  });
+
   test("figures of other machines, other loads and late generators decide nothing", () => {
     const environment = { ...withLoad(tier(40)).environment, cpuModel: "another" };
     const late = { ...tier(40).generator, valid: false, problems: ["late"] };

@@ -72,3 +72,12 @@ function figuresOfFew() {
   if (stored === undefined) throw new Error("nothing was stored");
   return stored;
 }
+
+test("a share compared with the baseline: as two runs, not as a run and an exact value", () => {
+  const sent = (failed: number) =>
+    withLoad(loadRun("growth", { phases: [loadPhase("soak", { sent: 240, offered: 240, failed })], retryAfter: null }));
+  const before = acceptBaseline(undefined, sent(0));
+  expect(againstBaseline(sent(2), before).verdict).toBe("inconclusive");
+  expect(againstBaseline(sent(20), before).verdict).toBe("regressed");
+  expect(againstBaseline(sent(0), before).verdict).toBe("not worse");
+});
