@@ -6,6 +6,7 @@ import {
   checkChanges,
   DECIDED,
   type RunRecord,
+  SAMPLES_NEEDED,
   statusOfFinding,
 } from "../record/index.ts";
 import { commonBehaviour } from "./common-behaviour.ts";
@@ -36,7 +37,7 @@ export function compareStored(a: StoredSide, b: StoredSide): Comparison {
     wasSelected: selectionOf(a.record, b.record),
     isSelected: selectionOf(b.record, a.record),
   });
-  const { metrics, notCompared } = storedMetrics(a.record, b.record);
+  const { metrics, notCompared, tooFew } = storedMetrics(a.record, b.record);
   const common = commonBehaviour(a.behaviour, b.behaviour);
   const drift = driftBetween(common.a, common.b);
   const counts = { decided: decidedInBoth(before, now), behaviourNotCompared: common.notCompared };
@@ -44,7 +45,7 @@ export function compareStored(a: StoredSide, b: StoredSide): Comparison {
     kind: "stored",
     a: sideOf(a),
     b: sideOf(b),
-    ...conclude(a.record, b.record, { checks, metrics, drift, notCompared, ...counts }),
+    ...conclude(a.record, b.record, { checks, metrics, drift, notCompared, tooFew, ...counts }),
     seed: null,
     order: [],
     control: null,
@@ -99,6 +100,8 @@ const WORDS = ["pass", "inconclusive", "error", "fail"] as const satisfies reado
 interface Found extends Pick<Comparison, "checks" | "metrics" | "drift"> {
   readonly decided: number;
   readonly notCompared: readonly string[];
+  /** Quantiles with too few requests. */
+  readonly tooFew: readonly string[];
   /** Check instances of both runs that share requests with check instances of only one run. */
   readonly behaviourNotCompared: number;
 }
@@ -148,6 +151,9 @@ function conclude(a: RunRecord, b: RunRecord, found: Found): Pick<Comparison, "v
         : [
             `not compared: the behaviour of ${formatCount(found.behaviourNotCompared, "check instance")} that share requests with check instances of only one run`,
           ]),
+      ...(found.tooFew.length === 0
+        ? []
+        : [`not compared, because p99 needs ${SAMPLES_NEEDED.p99} requests: ${found.tooFew.join("; ")}`]),
       ...found.notCompared.map((text) => `not compared: ${text}`),
     ],
   };

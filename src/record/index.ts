@@ -43,6 +43,7 @@ export {
   type UndecidedReason,
 } from "./finding.ts";
 export type { EndingThreshold, JudgedLoad, JudgedRun, LoadReason } from "./judged-load.ts";
+export { SAMPLES_NEEDED } from "./quantile-samples.ts";
 export { RECORD_VERSION, type RunRecord, type RunVerdict, runRecordJsonSchema, runRecordSchema } from "./run-record.ts";
 export type { CheckChange, ComparedMetric, Comparison } from "./sections/comparison-section.ts";
 export type { EventExecution, EventFigures, LoadEvent } from "./sections/event-section.ts";

@@ -121,6 +121,52 @@ describe("two stored runs", () => {
     expect(found.reasons.join("\n")).toMatch(/0–0\.08 % and 0–20 % overlap\): failed/);
   });
 
+  const ofCount = (count: number, p99: number) =>
+    tier(40, {
+      classes: [
+        loadClass({
+          count,
+          outputTokens: count * 18,
+          ttftMs: null,
+          eventGapMs: null,
+          responseMs: { ...quantiles(40), p99 },
+        }),
+      ],
+    });
+
+  test.each<[before: number, now: number, tail: string]>([
+    [100, 120, "p99"],
+    [120, 99, "p95"],
+    [65, 62, "p95"],
+    [30, 30, "p95"],
+  ])("of %d and %d requests, the tail is %s", (before, now, tail) => {
+    const found = compared(withLoad(ofCount(before, 80)), withLoad(ofCount(now, 84)));
+    const latencies = found.metrics.filter(({ unit }) => unit === "ms").map(({ name }) => name.split(" ").at(-1));
+    expect(latencies).toEqual(["p50", tail]);
+    const least = Math.min(before, now);
+    expect(found.reasons).toEqual(
+      tail === "p99"
+        ? []
+        : [
+            `not compared, because p99 needs 100 requests: E2E p99, chat streaming, starter at-rate-limit (${least}; ${tail} instead)`,
+          ],
+    );
+    expect(found.verdict).toBe("not worse");
+  });
+
+  test("a p99 of 65 requests is their maximum, and decides nothing", () => {
+    expect(compared(withLoad(ofCount(65, 80)), withLoad(ofCount(62, 170))).verdict).toBe("not worse");
+    expect(compared(withLoad(ofCount(650, 80)), withLoad(ofCount(620, 170))).verdict).toBe("inconclusive");
+  });
+
+  test("the tail of few requests is still compared", () => {
+    const slow = ofCount(62, 80);
+    const [phase] = slow.phases;
+    const classes = phase?.classes.map((one) => ({ ...one, responseMs: { ...quantiles(40), p95: 800 } }));
+    const now = { ...slow, phases: slow.phases.map((one) => ({ ...one, classes: classes ?? [] })) };
+    expect(compared(withLoad(ofCount(65, 80)), withLoad(now)).verdict).toBe("regressed");
+  });
+
   test("figures of other machines, other loads and late generators decide nothing", () => {
     const environment = { ...withLoad(tier(40)).environment, cpuModel: "another" };
     const late = { ...tier(40).generator, valid: false, problems: ["late"] };
