@@ -10,9 +10,10 @@ import {
   statusOfFinding,
 } from "../record/index.ts";
 import { commonBehaviour } from "./common-behaviour.ts";
+import { COMPARED_COUNTS } from "./counts.ts";
 import { type Behaviour, driftBetween } from "./drift.ts";
 import { selectionOf } from "./selection.ts";
-import { storedMetrics } from "./stored-metrics.ts";
+import { shareName, storedMetrics } from "./stored-metrics.ts";
 
 /** A stored run with its recorded responses. */
 export interface StoredSide {
@@ -23,7 +24,10 @@ export interface StoredSide {
 }
 
 type CheckResult = RunRecord["checks"][number];
-type Result = Pick<CheckResult, "id" | "status" | "message">;
+interface Result extends Pick<CheckResult, "id" | "status" | "message"> {
+  /** The check that a finding belongs to. */
+  readonly findingOf?: string;
+}
 
 /**
  * Compares two stored runs. Verdicts, checks and behaviour are compared as in a live session. Of the metrics, only changes beyond
@@ -31,13 +35,16 @@ type Result = Pick<CheckResult, "id" | "status" | "message">;
  */
 export function compareStored(a: StoredSide, b: StoredSide): Comparison {
   const [before, now] = resultsOfBoth(a.record, b.record);
-  const checks = checkChanges({
+  const changes = checkChanges({
     before: new Map(before.map(({ id, status }) => [id, status])),
     now,
     wasSelected: selectionOf(a.record, b.record),
     isSelected: selectionOf(b.record, a.record),
   });
-  const { metrics, notCompared, tooFew } = storedMetrics(a.record, b.record);
+  const checks = withoutRepetitions(changes, now);
+  const stored = storedMetrics(a.record, b.record);
+  const { notCompared, tooFew } = stored;
+  const metrics = explainedByChecks(stored.metrics, { record: b.record, newlyFailing: changes.newlyFailing });
   const common = commonBehaviour(a.behaviour, b.behaviour);
   const drift = driftBetween(common.a, common.b);
   const counts = { decided: decidedInBoth(before, now), behaviourNotCompared: common.notCompared };
@@ -55,12 +62,13 @@ export function compareStored(a: StoredSide, b: StoredSide): Comparison {
   };
 }
 
-function sideOf({ name, record: { target, runId, startedAt } }: StoredSide): Comparison["a"] {
+function sideOf({ name, record: { target, runId, startedAt, command } }: StoredSide): Comparison["a"] {
   return {
     name,
     label: `${target.name} at ${target.baseUrl}`,
     runId,
     startedAt,
+    command,
     ...(target.build === undefined ? {} : { build: target.build }),
   };
 }
@@ -83,9 +91,54 @@ function comparisonsOf(check: CheckResult): Result[] {
     .filter(({ name, requirements }) => !requirements.includes(name))
     .map((finding) => ({
       id: `${check.id}.${finding.name}`,
+      findingOf: check.id,
       status: statusOfFinding(finding),
       message: describeFinding(finding),
     }));
+}
+
+/** A check changes with its findings: they count only if the check itself does not change in the same way. */
+function withoutRepetitions(changes: Comparison["checks"], results: readonly Result[]): Comparison["checks"] {
+  const owners = new Map(results.map(({ id, findingOf }) => [id, findingOf]));
+  const once = (some: Comparison["checks"]["fixed"]) => {
+    const changed = new Set(some.map(({ id }) => id));
+    return some.filter(({ id }) => !changed.has(owners.get(id) ?? ""));
+  };
+  return {
+    ...changes,
+    newlyFailing: once(changes.newlyFailing),
+    worse: once(changes.worse),
+    lost: once(changes.lost),
+    fixed: once(changes.fixed),
+    other: once(changes.other),
+  };
+}
+
+interface NewlyFailing {
+  readonly record: RunRecord;
+  readonly newlyFailing: Comparison["checks"]["newlyFailing"];
+}
+
+/** A share that makes its load fail has regressed, even if the difference alone could be chance or is within the margin. */
+function explainedByChecks(
+  metrics: readonly ComparedMetric[],
+  { record, newlyFailing }: NewlyFailing,
+): ComparedMetric[] {
+  const failing = new Map(newlyFailing.map(({ id, message }) => [id, message]));
+  const broken = new Map(
+    (record.load?.runs ?? []).flatMap((run) =>
+      run.phases.flatMap((phase) =>
+        COMPARED_COUNTS.flatMap((what) => {
+          const message = failing.get(`load.${run.name}.${phase.name}.load.${what}`);
+          return message === undefined ? [] : [[shareName(run, phase, what), message] as const];
+        }),
+      ),
+    ),
+  );
+  return metrics.map((metric) => {
+    const why = broken.get(metric.name);
+    return why === undefined || (metric.change ?? 0) <= 0 ? metric : { ...metric, verdict: "regressed", why };
+  });
 }
 
 /** How many results both runs decided. If zero, nothing was compared. */

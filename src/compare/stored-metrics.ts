@@ -103,15 +103,24 @@ export function isSameLoad(a: LoadRun, b: LoadRun): boolean {
   return definitionOf(a) === definitionOf(b);
 }
 
+/** The name of the share of an outcome in a phase. */
+export function shareName(run: LoadRun, phase: LoadPhase, what: (typeof COMPARED_COUNTS)[number]): string {
+  return `${placeOf(run, phase)} ${what}_share`;
+}
+
+/** The phase of a workload has the name of the run. */
+function placeOf(run: LoadRun, phase: LoadPhase): string {
+  return phase.name === run.name ? run.name : `${run.name} ${phase.name}`;
+}
+
 function figuresOf(run: LoadRun): Map<string, Figure> {
   const figures = new Map<string, Figure>();
   for (const phase of run.phases) {
     const { sent } = phase;
-    // The phase of a workload has the name of the run.
-    const where = phase.name === run.name ? run.name : `${run.name} ${phase.name}`;
+    const where = placeOf(run, phase);
     for (const what of COMPARED_COUNTS) {
       const share = shareOf(phase, what);
-      figures.set(`${where} ${what}_share`, {
+      figures.set(shareName(run, phase, what), {
         ...{ value: share.share, samples: sent, unit: "share", worse: "higher", share },
       });
     }

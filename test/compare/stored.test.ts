@@ -167,6 +167,42 @@ describe("two stored runs", () => {
     expect(compared(withLoad(ofCount(65, 80)), withLoad(now)).verdict).toBe("regressed");
   });
 
+  const failing = (failed: number) =>
+    loadRun("w", {
+      kind: "workload",
+      phases: [
+        loadPhase("w", {
+          ...{ sent: 5_000, failed, verdict: failed > 0 ? "fail" : "pass" },
+          findings: [
+            madeFinding({
+              ...{ name: "load.failed", title: "Requests do not fail", requirements: [] },
+              ...{ met: failed === 0, expected: { kind: "at-most", bound: 0 }, observed: `${failed}` },
+            }),
+          ],
+        }),
+      ],
+    });
+
+  test("one failure counts once, and its share is what regressed", () => {
+    const found = compared(withLoad(failing(0)), withLoad(failing(1)));
+    expect(found.verdict).toBe("regressed");
+    expect(found.checks.newlyFailing.map(({ id }) => id)).toEqual(["load.w.w"]);
+    const share = (name: string) => found.metrics.find((metric) => metric.name === name)?.verdict;
+    expect([share("w failed_share"), share("w invalid_share")]).toEqual(["regressed", "not worse"]);
+    const back = compared(withLoad(failing(1)), withLoad(failing(0)));
+    expect(back.checks.fixed.map(({ id }) => id)).toEqual(["load.w.w"]);
+    expect(back.verdict).toBe("improved");
+  });
+
+  test("a finding of a check that failed before counts itself", () => {
+    const check = (status: "met" | "broken") => ({
+      ...result("limits.a", "fail"),
+      findings: [finding("broken"), { ...finding(status), name: "rate.second" }],
+    });
+    const found = compared(recordOf([check("met")]), recordOf([check("broken")]));
+    expect(found.checks.newlyFailing.map(({ id }) => id)).toEqual(["limits.a.rate.second"]);
+  });
+
   test("figures of other machines, other loads and late generators decide nothing", () => {
     const environment = { ...withLoad(tier(40)).environment, cpuModel: "another" };
     const late = { ...tier(40).generator, valid: false, problems: ["late"] };

@@ -11,6 +11,8 @@ const sideSchema = z.strictObject({
   runId: z.string().optional(),
   build: z.string().optional(),
   startedAt: z.string().optional(),
+  /** The command that made the run, with the arguments of the record: of stored runs. */
+  command: z.string().optional(),
 });
 
 export const METRIC_VERDICTS = ["regressed", "not worse", "improved", "inconclusive"] as const;
