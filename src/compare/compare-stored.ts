@@ -1,9 +1,17 @@
-import { describeChanges, describeFigure, describeFinding, groupDrift } from "../../reports/text/index.ts";
+import {
+  describeChanges,
+  describeFigure,
+  describeFinding,
+  figureChange,
+  figureValue,
+  groupDrift,
+} from "../../reports/text/index.ts";
 import { formatCount, groupBy } from "../core/index.ts";
 import {
   type ComparedMetric,
   type Comparison,
   checkChanges,
+  DAILY_VARIATION,
   DECIDED,
   type RunRecord,
   SAMPLES_NEEDED,
@@ -52,7 +60,7 @@ export function compareStored(a: StoredSide, b: StoredSide): Comparison {
     kind: "stored",
     a: sideOf(a),
     b: sideOf(b),
-    ...conclude(a.record, b.record, { checks, metrics, drift, notCompared, tooFew, ...counts }),
+    ...conclude(a, b, { checks, metrics, drift, notCompared, tooFew, ...counts }),
     seed: null,
     order: [],
     control: null,
@@ -159,8 +167,9 @@ interface Found extends Pick<Comparison, "checks" | "metrics" | "drift"> {
   readonly behaviourNotCompared: number;
 }
 
-function conclude(a: RunRecord, b: RunRecord, found: Found): Pick<Comparison, "verdict" | "reasons"> {
-  const { checks, metrics, drift, decided } = found;
+function conclude(first: StoredSide, second: StoredSide, found: Found): Pick<Comparison, "verdict" | "reasons"> {
+  const [a, b] = [first.record, second.record];
+  const { checks, metrics, decided } = found;
   const { onlyA, onlyB } = checks.notCompared;
   const of = (verdict: Comparison["verdict"]) => metrics.filter((metric) => metric.verdict === verdict);
   const rank = ({ verdict }: RunRecord) => WORDS.indexOf(verdict.result);
@@ -183,33 +192,57 @@ function conclude(a: RunRecord, b: RunRecord, found: Found): Pick<Comparison, "v
     reasons: [
       ...(worse
         ? [
-            `the verdict of the second run is ${b.verdict.result.toUpperCase()}, that of the first ${a.verdict.result.toUpperCase()}`,
+            {
+              status: b.verdict.result === "fail" ? ("fail" as const) : ("inconclusive" as const),
+              text: verdictsText(first, second),
+            },
           ]
         : []),
       ...describeChanges(checks),
-      ...of("regressed").map((metric) => `${figureText(metric)} (weaker evidence than a live comparison)`),
-      ...of("improved").map((metric) => `${figureText(metric)} (weaker evidence than a live comparison)`),
-      ...cut.map(({ runId }) => `run ${runId} was cut short`),
-      ...undecidedLines(of("inconclusive")),
-      ...(compared === 0 ? ["nothing was decided in both runs"] : []),
-      ...(drift.length === 0 ? [] : [`the responses differ in ${formatCount(groupDrift(drift).length, "place")}`]),
-      ...(onlyA === 0
-        ? []
-        : [`not compared: ${formatCount(onlyA, "check instance")} that only the first run selected`]),
-      ...(onlyB === 0
-        ? []
-        : [`not compared: ${formatCount(onlyB, "check instance")} that only the second run selected`]),
-      ...(found.behaviourNotCompared === 0
-        ? []
-        : [
-            `not compared: the behaviour of ${formatCount(found.behaviourNotCompared, "check instance")} that share requests with check instances of only one run`,
-          ]),
-      ...(found.tooFew.length === 0
-        ? []
-        : [`not compared, because p99 needs ${SAMPLES_NEEDED.p99} requests: ${found.tooFew.join("; ")}`]),
-      ...found.notCompared.map((text) => `not compared: ${text}`),
+      ...of("regressed").map((metric) => ({ status: "fail" as const, text: figureText(metric) })),
+      ...of("improved").map((metric) => ({ status: "pass" as const, text: figureText(metric) })),
+      ...cut.map(({ runId }) => ({ status: "inconclusive" as const, text: `run ${runId} was cut short` })),
+      ...undecidedLines(of("inconclusive")).map((text) => ({ status: "inconclusive" as const, text })),
+      ...(compared === 0
+        ? [{ status: "inconclusive" as const, text: "the two runs have no decided check or figure in common" }]
+        : []),
+      ...noteLines(found).map((text) => ({ status: "observed" as const, text })),
     ],
   };
+}
+
+const PAST: Readonly<Record<RunRecord["verdict"]["result"], string>> = {
+  pass: "passed",
+  fail: "failed",
+  inconclusive: "was inconclusive",
+  error: "ended with an error",
+};
+
+/** `c2 failed; c1 had passed`. */
+function verdictsText(a: StoredSide, b: StoredSide): string {
+  const [before, now] = [a, b].map(({ record }) => PAST[record.verdict.result]);
+  return `${b.name} ${now}; ${a.name} had ${before?.replace(/^was/, "been")}`;
+}
+
+/** What decides nothing: different responses, and what was not compared. */
+function noteLines({ checks, drift, behaviourNotCompared, tooFew, notCompared }: Found): string[] {
+  const { onlyA, onlyB } = checks.notCompared;
+  const only = (count: number, which: string) =>
+    count === 0 ? [] : [`not compared: ${formatCount(count, "check instance")} that only the ${which} run selected`];
+  return [
+    ...(drift.length === 0 ? [] : [`the responses differ in ${formatCount(groupDrift(drift).length, "place")}`]),
+    ...only(onlyA, "first"),
+    ...only(onlyB, "second"),
+    ...(behaviourNotCompared === 0
+      ? []
+      : [
+          `not compared: the behaviour of ${formatCount(behaviourNotCompared, "check instance")} that share requests with check instances of only one run`,
+        ]),
+    ...(tooFew.length === 0
+      ? []
+      : [`not compared, because p99 needs ${SAMPLES_NEEDED.p99} requests: ${tooFew.join("; ")}`]),
+    ...notCompared.map((text) => `not compared: ${text}`),
+  ];
 }
 
 const MAX_NAMED = 5;
@@ -217,18 +250,23 @@ const MAX_NAMED = 5;
 /** One line per reason, with the metrics that are undecided because of it. */
 function undecidedLines(metrics: readonly ComparedMetric[]): string[] {
   return [...groupBy(metrics, ({ why }) => why)].map(([why, some]) => {
-    const names = some.slice(0, MAX_NAMED).map(({ name: key, unit, change }) => {
-      const name = describeFigure(key);
-      const isShown = change !== null && unit !== "share";
-      return isShown ? `${name} changed by ${(change * 100).toFixed(1)} %` : name;
+    const names = some.slice(0, MAX_NAMED).map((metric) => {
+      const { unit, change } = metric;
+      const name = describeFigure(metric.name);
+      return change !== null && unit !== "share"
+        ? `${name} changed by ${figureChange(metric, change).replace("+", "")}`
+        : name;
     });
     const more = some.length > MAX_NAMED ? ` and ${some.length - MAX_NAMED} more metrics` : "";
-    return `not decided (${why}): ${names.join("; ")}${more}`;
+    const list = `${names.join("; ")}${more}`;
+    return why === DAILY_VARIATION
+      ? `undecided: ${list}, which can happen on one machine from one day to the next`
+      : `undecided (${why}): ${list}`;
   });
 }
 
-function figureText({ name, unit, a, b, verdict }: ComparedMetric): string {
-  const show = (value: number | null) =>
-    unit === "share" ? `${((value ?? 0) * 100).toFixed(1)} %` : (value ?? 0).toFixed(1);
-  return `${describeFigure(name)} ${verdict === "regressed" ? "went" : "improved"} from ${show(a)} to ${show(b)}${unit === "share" ? "" : ` ${unit}`}`;
+function figureText(metric: ComparedMetric): string {
+  const { name, unit, a, b, verdict } = metric;
+  const change = `${verdict === "regressed" ? "went" : "improved"} from ${figureValue(metric, a)} to ${figureValue(metric, b)}`;
+  return `${describeFigure(name)} ${change}${unit === "share" ? "" : ` ${unit}`} (weaker evidence than a live comparison)`;
 }

@@ -57,9 +57,17 @@ export function againstBaseline(record: RunRecord, baseline: BaselineFile): Comp
     verdict: broken + of("regressed").length > 0 ? "regressed" : isOpen ? "inconclusive" : "not worse",
     reasons: [
       ...describeChanges(checks),
-      ...of("regressed").map(({ name, why }) => `${name} regressed: ${why}; gates on the baseline decide`),
-      ...of("inconclusive").map(({ name, why }) => `${name} is not decided: ${why}`),
-      ...(decided === 0 ? ["the baseline contains nothing of this run"] : []),
+      ...of("regressed").map(({ name, why }) => ({
+        status: "fail" as const,
+        text: `${name} regressed: ${why}; gates on the baseline decide`,
+      })),
+      ...of("inconclusive").map(({ name, why }) => ({
+        status: "inconclusive" as const,
+        text: `${name} is not decided: ${why}`,
+      })),
+      ...(decided === 0
+        ? [{ status: "inconclusive" as const, text: "the baseline contains nothing of this run" }]
+        : []),
     ],
     seed: null,
     order: [],

@@ -15,6 +15,13 @@ const sideSchema = z.strictObject({
   command: z.string().optional(),
 });
 
+/** Why the comparison has its verdict, or what else differs. */
+const reasonSchema = z.strictObject({
+  /** `fail`: worse; `inconclusive`: undecided; `pass`: better; `observed`: decides nothing. */
+  status: z.enum(["fail", "inconclusive", "pass", "observed"]),
+  text: z.string(),
+});
+
 export const METRIC_VERDICTS = ["regressed", "not worse", "improved", "inconclusive"] as const;
 
 /** One figure of both sides. Changes are relative: 0.1 is 10 % more. */
@@ -71,7 +78,7 @@ export const comparisonSchema = z.strictObject({
   a: sideSchema,
   b: sideSchema,
   verdict: z.enum(METRIC_VERDICTS),
-  reasons: z.array(z.string()),
+  reasons: z.array(reasonSchema),
   seed: z.int().nullable(),
   /** Blocks of the session in order, to record how it was interleaved. */
   order: z.array(z.enum(["A", "B", "A'"])),
@@ -96,5 +103,7 @@ export const comparisonSchema = z.strictObject({
 
 export type Comparison = z.infer<typeof comparisonSchema>;
 export type ComparedMetric = z.infer<typeof metricSchema>;
+
+export type ComparisonReason = z.infer<typeof reasonSchema>;
 
 export type CheckChange = z.infer<typeof checkChangeSchema>;
