@@ -131,9 +131,7 @@ test("figures of a session whose control differs are not reasons, and the conclu
   });
   expect(found).toMatchObject({ verdict: "inconclusive", control: { fit: false } });
   expect(textsOf(found).join("\n")).not.toMatch(/regressed by/);
-  expect(describeComparison(found)).toMatch(
-    /^Cannot tell whether new is worse than old: .*figures are not usable\.$/,
-  );
+  expect(describeComparison(found)).toMatch(/^Cannot tell whether new is worse than old: .*figures are not usable\.$/);
 });
 
 test("the conclusion is one sentence that names what is worse", async () => {
