@@ -3,16 +3,21 @@ import { shellWord } from "./shell.ts";
 
 /** The command that repeats a check, or the load run that a finding comes from. */
 export function rerunOf(record: RunRecord, id: string): string {
-  if (record.command === "client") return clientAgain(record, id);
+  if (commandOf(record) === "client") return clientAgain(record, id);
   const runs = record.load?.runs ?? [];
   const load = runs.findIndex(({ name }) => id === `load.${name}` || id.startsWith(`load.${name}.`));
   const what = load < 0 ? ["conform", "--only", id, ...suiteFiles(record)] : ["load", ...loadWords(record, load)];
   return ["gauntlet", ...what.map(shellWord), ...onTarget(record)].join(" ");
 }
 
-/** The command that repeats the run. */
+/** The command that repeats the run; of two stored runs, the second. */
 export function rerunAllOf(record: RunRecord): string {
-  return ["gauntlet", record.command, ...(record.arguments ?? []).map(shellWord), ...onTarget(record)].join(" ");
+  return ["gauntlet", commandOf(record), ...(record.arguments ?? []).map(shellWord), ...onTarget(record)].join(" ");
+}
+
+/** The command that sent the requests. The record of a stored comparison is that of its second run. */
+function commandOf({ command, comparison }: RunRecord): string {
+  return comparison?.kind === "stored" ? (comparison.b.command ?? command) : command;
 }
 
 function onTarget(record: RunRecord): string[] {
@@ -25,12 +30,13 @@ function suiteFiles({ arguments: words = [] }: RunRecord): string[] {
 }
 
 /** A load as given on the command line, which may be a file, and the options of its command. */
-function loadWords({ command, arguments: words = [], load }: RunRecord, index: number): readonly string[] {
+function loadWords(record: RunRecord, index: number): readonly string[] {
+  const { arguments: words = [], load } = record;
   const runs = load?.runs ?? [];
   const firstOption = words.findIndex((word) => word.startsWith("--"));
   const named = firstOption < 0 ? words : words.slice(0, firstOption);
   // A load of `run` comes from its policy, and is known by its name only.
-  if (command !== "load" || named.length !== runs.length) return [runs[index]?.name ?? ""];
+  if (commandOf(record) !== "load" || named.length !== runs.length) return [runs[index]?.name ?? ""];
   return [named[index] ?? "", ...words.slice(named.length)];
 }
 

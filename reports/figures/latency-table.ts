@@ -1,7 +1,7 @@
 import { formatCount, formatNumber } from "../../src/core/index.ts";
-import type { LoadClass, LoadPhase, LoadRun } from "../../src/record/index.ts";
+import { type LoadClass, type LoadPhase, type LoadRun, SAMPLES_NEEDED } from "../../src/record/index.ts";
 import { oneLine } from "../clean-text.ts";
-import { NEEDED, quantileLegend, quantileText, SHOWN_STATS, type ShownQuantiles } from "./quantiles.ts";
+import { quantileLegend, quantileText, SHOWN_STATS, type ShownQuantiles } from "./quantiles.ts";
 
 /**
  * The phase whose figures represent a run: the one at the rate limit, if each of its classes has enough requests for a p99;
@@ -9,7 +9,7 @@ import { NEEDED, quantileLegend, quantileText, SHOWN_STATS, type ShownQuantiles 
  */
 export function headlinePhase({ phases }: LoadRun): LoadPhase | undefined {
   const atLimit = phases.find(({ name }) => name === "at-rate-limit");
-  const isLarge = atLimit !== undefined && admittedClasses(atLimit).every(({ count }) => count >= NEEDED.p99);
+  const isLarge = atLimit !== undefined && admittedClasses(atLimit).every(({ count }) => count >= SAMPLES_NEEDED.p99);
   return isLarge ? atLimit : [...phases].sort((a, b) => b.admitted - a.admitted)[0];
 }
 
@@ -21,7 +21,7 @@ export function headlineClass(phase: LoadPhase): LoadClass | undefined {
   const admitted = admittedClasses(phase);
   const streams = admitted.filter(({ ttftMs }) => ttftMs !== null);
   const [candidates, field] = streams.length > 0 ? [streams, "ttftMs" as const] : [admitted, "responseMs" as const];
-  const large = candidates.filter(({ count }) => count >= NEEDED.p99);
+  const large = candidates.filter(({ count }) => count >= SAMPLES_NEEDED.p99);
   const at = (entry: LoadClass) => (large.length > 0 ? (entry[field]?.p99 ?? 0) : entry.count);
   return [...(large.length > 0 ? large : candidates)].sort((a, b) => at(b) - at(a))[0];
 }

@@ -1,4 +1,4 @@
-import type { LoadClass, Quantiles } from "../../src/record/index.ts";
+import { type LoadClass, type Quantiles, SAMPLES_NEEDED } from "../../src/record/index.ts";
 
 /** Quantiles with the intervals that a class has. */
 export type ShownQuantiles = Quantiles & Pick<NonNullable<LoadClass["responseMs"]>, "intervals">;
@@ -6,9 +6,6 @@ export type ShownQuantiles = Quantiles & Pick<NonNullable<LoadClass["responseMs"
 /** The statistics of a latency that the latency tables show. */
 export const SHOWN_STATS = ["p50", "p90", "p95", "p99", "max"] as const;
 export type ShownStat = keyof Quantiles;
-
-/** Number of values of which at least one lies beyond the quantile; with fewer, the sample does not reach it. */
-export const NEEDED: Readonly<Record<ShownStat, number>> = { p50: 2, p90: 10, p95: 20, p99: 100, p999: 1_000, max: 1 };
 
 /** An interval is shown if an end differs from the value by more than this share. */
 const WIDE_SHARE = 0.1;
@@ -25,7 +22,7 @@ export function quantileText(
   { count, write }: { readonly count: number; readonly write: (value: number) => string },
 ): string {
   const value = quantiles[stat];
-  if (count < NEEDED[stat]) return "–";
+  if (count < SAMPLES_NEEDED[stat]) return "–";
   const interval = stat === "max" ? undefined : quantiles.intervals?.[stat];
   if (interval === null) return `≈${write(value)}`;
   const [low, high] = interval ?? [value, value];
@@ -39,7 +36,9 @@ export function quantileLegend(texts: readonly string[]): string[] {
     ...(texts.some((text) => text.includes("(")) ? ["(low–high): 95 % interval, where it is wide"] : []),
     ...(texts.some((text) => text.startsWith("≈")) ? ["≈: too few requests for an interval"] : []),
     ...(texts.includes("–")
-      ? [`–: too few requests for the percentile (${NEEDED.p90} for p90, ${NEEDED.p95} for p95, ${NEEDED.p99} for p99)`]
+      ? [
+          `–: too few requests for the percentile (${SAMPLES_NEEDED.p90} for p90, ${SAMPLES_NEEDED.p95} for p95, ${SAMPLES_NEEDED.p99} for p99)`,
+        ]
       : []),
   ];
 }

@@ -48,10 +48,10 @@ export function renderComparison({ comparison, verdict }: RunRecord, colors: Col
       }),
     ...(groups.length > MAX_DRIFT ? [`and ${groups.length - MAX_DRIFT} more differences`] : []),
     // An unfit control is one of the reasons.
-    ...(control === null || reasons.includes(control.message)
+    ...(control === null || reasons.some(({ text }) => text === control.message)
       ? []
       : [colors.dim(`control, ${oneLine(comparison.a.name, 40)} against itself: ${oneLine(control.message, 200)}`)]),
-    ...reasons.map((reason) => `  ${oneLine(reason, 300)}`),
+    ...reasons.map(({ text }) => `  ${oneLine(text, 300)}`),
   ];
   const sides = [comparison.a, comparison.b].map(({ name, label, runId, startedAt }) => {
     const run = runId === undefined || startedAt === undefined ? "" : ` (run ${runId}, ${startedAt.slice(0, 10)})`;
@@ -77,10 +77,14 @@ function failingText({ checks, a, b }: Comparison): string[] {
 
 function table(comparison: Comparison): string {
   const { metrics, a: first, b: second } = comparison;
-  // What decides; margins and p-values are in the HTML report.
+  // What decides; margins and p-values are in the HTML report. One run of each side has no intervals.
+  const hasIntervals = metrics.some(({ low, high }) => low !== null && high !== null);
   const columns = [
     "figure",
-    ...figures(oneLine(first.name, 24), oneLine(second.name, 24), "change", "90 % interval"),
+    ...figures(
+      ...[oneLine(first.name, 24), oneLine(second.name, 24), "change"],
+      ...(hasIntervals ? ["90 % interval"] : []),
+    ),
     "verdict",
   ];
   const rows = metrics.map((metric) => {
@@ -91,7 +95,7 @@ function table(comparison: Comparison): string {
       figureValue(metric, a),
       figureValue(metric, b),
       figureChange(metric, change),
-      low === null || high === null ? "–" : `(${interval.join(" … ")})`,
+      ...(hasIntervals ? [low === null || high === null ? "–" : `(${interval.join(" … ")})`] : []),
       figureVerdict(metric, comparison),
     ];
   });

@@ -1,12 +1,15 @@
-import type { CheckChange, Comparison } from "../../src/record/index.ts";
+import type { CheckChange, Comparison, ComparisonReason } from "../../src/record/index.ts";
 
 /** How the checks of a run differ from an earlier run, in the order of their weight; improvements are not among them. */
-export function describeChanges({ newlyFailing, vanished, worse, lost }: Comparison["checks"]): string[] {
-  return [
+export function describeChanges({ newlyFailing, vanished, worse, lost }: Comparison["checks"]): ComparisonReason[] {
+  const worseLines = [
     ...countedLine(newlyFailing, "newly fails", "newly fail"),
     ...countedLine(vanished, "is missing", "are missing"),
     ...countedLine(worse, "newly warns", "newly warn"),
-    ...lostLine(lost),
+  ];
+  return [
+    ...worseLines.map((text) => ({ status: "fail" as const, text })),
+    ...lostLine(lost).map((text) => ({ status: "inconclusive" as const, text })),
   ];
 }
 

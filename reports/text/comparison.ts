@@ -1,4 +1,4 @@
-import { formatCount, groupBy } from "../../src/core/index.ts";
+import { formatCount, formatNumber, groupBy } from "../../src/core/index.ts";
 import type { ComparedMetric, Comparison } from "../../src/record/index.ts";
 
 const FIGURES: Readonly<Record<string, string>> = {
@@ -31,9 +31,9 @@ export function areFiguresUsable({ control }: Pick<Comparison, "control">): bool
 
 const HEADS: Readonly<Record<Comparison["verdict"], (a: string, b: string) => string>> = {
   regressed: (a, b) => `${b} is worse than ${a}`,
-  improved: (a, b) => `${b} is better than ${a}, and nothing is worse`,
+  improved: (a, b) => `${b} is better than ${a} and worse in nothing`,
   "not worse": (a, b) => `${b} is not worse than ${a}`,
-  inconclusive: (a, b) => `It is undecided whether ${b} is worse than ${a}`,
+  inconclusive: (a, b) => `Cannot tell whether ${b} is worse than ${a}`,
 };
 
 /** The comparison in one sentence: its verdict, and what is worse, undecided, better and equal. */
@@ -56,7 +56,7 @@ export function describeComparison(comparison: Comparison): string {
   const isUnexplained = verdict === "inconclusive" ? undecided.length === 0 || !isUsable : worse.length === 0;
   const isBad = verdict === "inconclusive" || verdict === "regressed";
   const parts = [
-    ...(isBad && isUnexplained && first !== undefined ? [first.replace(/\.$/, "")] : []),
+    ...(isBad && isUnexplained && first !== undefined ? [first.text.replace(/\.$/, "")] : []),
     ...worse,
     ...changed("improved", of("improved")),
     ...counted(checks.fixed.length, "check instance is fixed", "check instances are fixed"),
@@ -84,11 +84,15 @@ function changed(verdict: string, [first, ...more]: readonly ComparedMetric[]): 
 /** Maximum number of figures next to a verdict. */
 const MAX_FIGURES = 3;
 
-/** The figures that decided, or the first ones; none if the figures are not usable. */
+/**
+ * The figures that decided, or the first ones; none if the figures are not usable. Two stored runs show too little of what is not worse.
+ */
 export function mainMetrics(comparison: Comparison): ComparedMetric[] {
   if (!areFiguresUsable(comparison)) return [];
   const order: readonly ComparedMetric["verdict"][] = ["regressed", "improved", "not worse", "inconclusive"];
-  const measured = comparison.metrics.filter(({ a, b }) => a !== null && b !== null);
+  const isShown = ({ a, b, verdict }: ComparedMetric) =>
+    a !== null && b !== null && (comparison.kind === "live" || verdict !== "not worse");
+  const measured = comparison.metrics.filter(isShown);
   const rank = ({ verdict, unit }: ComparedMetric) => order.indexOf(verdict) * 2 + Number(unit !== "ms");
   const sorted = [...measured].sort((one, other) => rank(one) - rank(other));
   return sorted.slice(0, MAX_FIGURES);
@@ -112,13 +116,13 @@ export function figureVerdict({ verdict }: ComparedMetric, comparison: Compariso
 /** A value in the unit of its figure, without the unit; shares in percent. */
 export function figureValue({ unit }: ComparedMetric, value: number | null): string {
   if (value === null) return "–";
-  return unit === "share" ? `${(value * 100).toFixed(2)} %` : value.toFixed(1);
+  return unit === "share" ? `${formatNumber(value * 100, 2)} %` : formatNumber(value, 1);
 }
 
 /** A change of a figure: `+3.9 %`; of a share, `+1.2 points`. */
 export function figureChange({ unit }: Pick<ComparedMetric, "unit">, value: number | null): string {
   if (value === null) return "–";
-  return `${value < 0 ? "−" : "+"}${Math.abs(value * 100).toFixed(1)} ${unit === "share" ? "points" : "%"}`;
+  return `${value < 0 ? "−" : "+"}${formatNumber(Math.abs(value * 100), 1)} ${unit === "share" ? "points" : "%"}`;
 }
 
 /** One difference in the responses, with every kind of response in which it was seen. */

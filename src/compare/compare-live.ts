@@ -1,6 +1,12 @@
 import { describeChanges, describeFigure, groupDrift } from "../../reports/text/index.ts";
 import { UsageError } from "../core/index.ts";
-import { type ComparedMetric, type Comparison, checkChanges, worstStatus } from "../record/index.ts";
+import {
+  type ComparedMetric,
+  type Comparison,
+  type ComparisonReason,
+  checkChanges,
+  worstStatus,
+} from "../record/index.ts";
 import { type Behaviour, driftBetween } from "./drift.ts";
 import { type Block, isPrimary, judgeMetrics, mayHideRegression, type Pair, together } from "./judge-metrics.ts";
 import { type BlockName, roundOrders } from "./pair-order.ts";
@@ -142,17 +148,18 @@ function concluded(found: Omit<Comparison, "verdict" | "reasons">): Comparison {
   const open = metrics.filter(mayHideRegression);
   const isServed = metrics.some((metric) => isPrimary(metric) && metric.unit === "ms" && metric.a !== null);
   const isUsable = control?.fit === true && isServed;
-  const named = (some: readonly ComparedMetric[], text: (metric: ComparedMetric) => string) =>
+  const named = (status: ComparisonReason["status"], some: readonly ComparedMetric[]) =>
     // Unusable figures are not reasons.
-    isUsable ? some.map((metric) => `${describeFigure(metric.name)}${text(metric)}`) : [];
-  const reasons = [
-    ...(control?.fit === true ? [] : [control?.message ?? "The control is missing."]),
-    ...(isServed ? [] : ["no latency could be compared: the builds admitted too little"]),
+    isUsable ? some.map((metric) => ({ status, text: `${describeFigure(metric.name)}${figureReason(metric)}` })) : [];
+  const isOpen = (text: string): ComparisonReason => ({ status: "inconclusive", text });
+  const reasons: ComparisonReason[] = [
+    ...(control?.fit === true ? [] : [isOpen(control?.message ?? "The control is missing.")]),
+    ...(isServed ? [] : [isOpen("no latency could be compared: the builds admitted too little")]),
     ...describeChanges(checks),
-    ...named(by("regressed"), ({ change }) => ` regressed by ${percent(change)}`),
-    ...named(by("improved"), ({ change }) => ` improved by ${percent(change)}`),
-    ...driftLine(drift),
-    ...named(open, ({ why }) => `: ${why}`),
+    ...named("fail", by("regressed")),
+    ...named("pass", by("improved")),
+    ...driftLine(drift).map((text) => ({ status: "observed" as const, text })),
+    ...named("inconclusive", open),
   ];
   const failing = checks.newlyFailing.length + checks.vanished.length + checks.worse.length > 0;
   const verdict: Comparison["verdict"] = failing
@@ -167,6 +174,10 @@ function concluded(found: Omit<Comparison, "verdict" | "reasons">): Comparison {
             ? "improved"
             : "not worse";
   return { ...found, verdict, reasons };
+}
+
+function figureReason({ verdict, change, why }: ComparedMetric): string {
+  return verdict === "inconclusive" ? `: ${why}` : ` ${verdict} by ${percent(change)}`;
 }
 
 const MAX_NAMED_DRIFT = 5;

@@ -1,17 +1,27 @@
-import { describeChanges, describeFigure, describeFinding, groupDrift } from "../../reports/text/index.ts";
+import {
+  describeChanges,
+  describeFigure,
+  describeFinding,
+  figureChange,
+  figureValue,
+  groupDrift,
+} from "../../reports/text/index.ts";
 import { formatCount, groupBy } from "../core/index.ts";
 import {
   type ComparedMetric,
   type Comparison,
   checkChanges,
+  DAILY_VARIATION,
   DECIDED,
   type RunRecord,
+  SAMPLES_NEEDED,
   statusOfFinding,
 } from "../record/index.ts";
 import { commonBehaviour } from "./common-behaviour.ts";
+import { COMPARED_COUNTS } from "./counts.ts";
 import { type Behaviour, driftBetween } from "./drift.ts";
 import { selectionOf } from "./selection.ts";
-import { storedMetrics } from "./stored-metrics.ts";
+import { shareName, storedMetrics } from "./stored-metrics.ts";
 
 /** A stored run with its recorded responses. */
 export interface StoredSide {
@@ -22,7 +32,10 @@ export interface StoredSide {
 }
 
 type CheckResult = RunRecord["checks"][number];
-type Result = Pick<CheckResult, "id" | "status" | "message">;
+interface Result extends Pick<CheckResult, "id" | "status" | "message"> {
+  /** The check that a finding belongs to. */
+  readonly findingOf?: string;
+}
 
 /**
  * Compares two stored runs. Verdicts, checks and behaviour are compared as in a live session. Of the metrics, only changes beyond
@@ -30,13 +43,16 @@ type Result = Pick<CheckResult, "id" | "status" | "message">;
  */
 export function compareStored(a: StoredSide, b: StoredSide): Comparison {
   const [before, now] = resultsOfBoth(a.record, b.record);
-  const checks = checkChanges({
+  const changes = checkChanges({
     before: new Map(before.map(({ id, status }) => [id, status])),
     now,
     wasSelected: selectionOf(a.record, b.record),
     isSelected: selectionOf(b.record, a.record),
   });
-  const { metrics, notCompared } = storedMetrics(a.record, b.record);
+  const checks = withoutRepetitions(changes, now);
+  const stored = storedMetrics(a.record, b.record);
+  const { notCompared, tooFew } = stored;
+  const metrics = explainedByChecks(stored.metrics, { record: b.record, newlyFailing: changes.newlyFailing });
   const common = commonBehaviour(a.behaviour, b.behaviour);
   const drift = driftBetween(common.a, common.b);
   const counts = { decided: decidedInBoth(before, now), behaviourNotCompared: common.notCompared };
@@ -44,7 +60,7 @@ export function compareStored(a: StoredSide, b: StoredSide): Comparison {
     kind: "stored",
     a: sideOf(a),
     b: sideOf(b),
-    ...conclude(a.record, b.record, { checks, metrics, drift, notCompared, ...counts }),
+    ...conclude(a, b, { checks, metrics, drift, notCompared, tooFew, ...counts }),
     seed: null,
     order: [],
     control: null,
@@ -54,12 +70,13 @@ export function compareStored(a: StoredSide, b: StoredSide): Comparison {
   };
 }
 
-function sideOf({ name, record: { target, runId, startedAt } }: StoredSide): Comparison["a"] {
+function sideOf({ name, record: { target, runId, startedAt, command } }: StoredSide): Comparison["a"] {
   return {
     name,
     label: `${target.name} at ${target.baseUrl}`,
     runId,
     startedAt,
+    command,
     ...(target.build === undefined ? {} : { build: target.build }),
   };
 }
@@ -82,9 +99,54 @@ function comparisonsOf(check: CheckResult): Result[] {
     .filter(({ name, requirements }) => !requirements.includes(name))
     .map((finding) => ({
       id: `${check.id}.${finding.name}`,
+      findingOf: check.id,
       status: statusOfFinding(finding),
       message: describeFinding(finding),
     }));
+}
+
+/** A check changes with its findings: they count only if the check itself does not change in the same way. */
+function withoutRepetitions(changes: Comparison["checks"], results: readonly Result[]): Comparison["checks"] {
+  const owners = new Map(results.map(({ id, findingOf }) => [id, findingOf]));
+  const once = (some: Comparison["checks"]["fixed"]) => {
+    const changed = new Set(some.map(({ id }) => id));
+    return some.filter(({ id }) => !changed.has(owners.get(id) ?? ""));
+  };
+  return {
+    ...changes,
+    newlyFailing: once(changes.newlyFailing),
+    worse: once(changes.worse),
+    lost: once(changes.lost),
+    fixed: once(changes.fixed),
+    other: once(changes.other),
+  };
+}
+
+interface NewlyFailing {
+  readonly record: RunRecord;
+  readonly newlyFailing: Comparison["checks"]["newlyFailing"];
+}
+
+/** A share that makes its load fail has regressed, even if the difference alone could be chance or is within the margin. */
+function explainedByChecks(
+  metrics: readonly ComparedMetric[],
+  { record, newlyFailing }: NewlyFailing,
+): ComparedMetric[] {
+  const failing = new Map(newlyFailing.map(({ id, message }) => [id, message]));
+  const broken = new Map(
+    (record.load?.runs ?? []).flatMap((run) =>
+      run.phases.flatMap((phase) =>
+        COMPARED_COUNTS.flatMap((what) => {
+          const message = failing.get(`load.${run.name}.${phase.name}.load.${what}`);
+          return message === undefined ? [] : [[shareName(run, phase, what), message] as const];
+        }),
+      ),
+    ),
+  );
+  return metrics.map((metric) => {
+    const why = broken.get(metric.name);
+    return why === undefined || (metric.change ?? 0) <= 0 ? metric : { ...metric, verdict: "regressed", why };
+  });
 }
 
 /** How many results both runs decided. If zero, nothing was compared. */
@@ -99,12 +161,15 @@ const WORDS = ["pass", "inconclusive", "error", "fail"] as const satisfies reado
 interface Found extends Pick<Comparison, "checks" | "metrics" | "drift"> {
   readonly decided: number;
   readonly notCompared: readonly string[];
+  /** Quantiles with too few requests. */
+  readonly tooFew: readonly string[];
   /** Check instances of both runs that share requests with check instances of only one run. */
   readonly behaviourNotCompared: number;
 }
 
-function conclude(a: RunRecord, b: RunRecord, found: Found): Pick<Comparison, "verdict" | "reasons"> {
-  const { checks, metrics, drift, decided } = found;
+function conclude(first: StoredSide, second: StoredSide, found: Found): Pick<Comparison, "verdict" | "reasons"> {
+  const [a, b] = [first.record, second.record];
+  const { checks, metrics, decided } = found;
   const { onlyA, onlyB } = checks.notCompared;
   const of = (verdict: Comparison["verdict"]) => metrics.filter((metric) => metric.verdict === verdict);
   const rank = ({ verdict }: RunRecord) => WORDS.indexOf(verdict.result);
@@ -127,30 +192,57 @@ function conclude(a: RunRecord, b: RunRecord, found: Found): Pick<Comparison, "v
     reasons: [
       ...(worse
         ? [
-            `the verdict of the second run is ${b.verdict.result.toUpperCase()}, that of the first ${a.verdict.result.toUpperCase()}`,
+            {
+              status: b.verdict.result === "fail" ? ("fail" as const) : ("inconclusive" as const),
+              text: verdictsText(first, second),
+            },
           ]
         : []),
       ...describeChanges(checks),
-      ...of("regressed").map((metric) => `${figureText(metric)} (weaker evidence than a live comparison)`),
-      ...of("improved").map((metric) => `${figureText(metric)} (weaker evidence than a live comparison)`),
-      ...cut.map(({ runId }) => `run ${runId} was cut short`),
-      ...undecidedLines(of("inconclusive")),
-      ...(compared === 0 ? ["nothing was decided in both runs"] : []),
-      ...(drift.length === 0 ? [] : [`the responses differ in ${formatCount(groupDrift(drift).length, "place")}`]),
-      ...(onlyA === 0
-        ? []
-        : [`not compared: ${formatCount(onlyA, "check instance")} that only the first run selected`]),
-      ...(onlyB === 0
-        ? []
-        : [`not compared: ${formatCount(onlyB, "check instance")} that only the second run selected`]),
-      ...(found.behaviourNotCompared === 0
-        ? []
-        : [
-            `not compared: the behaviour of ${formatCount(found.behaviourNotCompared, "check instance")} that share requests with check instances of only one run`,
-          ]),
-      ...found.notCompared.map((text) => `not compared: ${text}`),
+      ...of("regressed").map((metric) => ({ status: "fail" as const, text: figureText(metric) })),
+      ...of("improved").map((metric) => ({ status: "pass" as const, text: figureText(metric) })),
+      ...cut.map(({ runId }) => ({ status: "inconclusive" as const, text: `run ${runId} was cut short` })),
+      ...undecidedLines(of("inconclusive")).map((text) => ({ status: "inconclusive" as const, text })),
+      ...(compared === 0
+        ? [{ status: "inconclusive" as const, text: "the two runs have no decided check or figure in common" }]
+        : []),
+      ...noteLines(found).map((text) => ({ status: "observed" as const, text })),
     ],
   };
+}
+
+const PAST: Readonly<Record<RunRecord["verdict"]["result"], string>> = {
+  pass: "passed",
+  fail: "failed",
+  inconclusive: "was inconclusive",
+  error: "ended with an error",
+};
+
+/** `c2 failed; c1 had passed`. */
+function verdictsText(a: StoredSide, b: StoredSide): string {
+  const [before, now] = [a, b].map(({ record }) => PAST[record.verdict.result]);
+  return `${b.name} ${now}; ${a.name} had ${before?.replace(/^was/, "been")}`;
+}
+
+/** What decides nothing: different responses, and what was not compared. */
+function noteLines({ checks, drift, behaviourNotCompared, tooFew, notCompared }: Found): string[] {
+  const { onlyA, onlyB } = checks.notCompared;
+  const only = (count: number, which: string) =>
+    count === 0 ? [] : [`not compared: ${formatCount(count, "check instance")} that only the ${which} run selected`];
+  return [
+    ...(drift.length === 0 ? [] : [`the responses differ in ${formatCount(groupDrift(drift).length, "place")}`]),
+    ...only(onlyA, "first"),
+    ...only(onlyB, "second"),
+    ...(behaviourNotCompared === 0
+      ? []
+      : [
+          `not compared: the behaviour of ${formatCount(behaviourNotCompared, "check instance")} that share requests with check instances of only one run`,
+        ]),
+    ...(tooFew.length === 0
+      ? []
+      : [`not compared, because p99 needs ${SAMPLES_NEEDED.p99} requests: ${tooFew.join("; ")}`]),
+    ...notCompared.map((text) => `not compared: ${text}`),
+  ];
 }
 
 const MAX_NAMED = 5;
@@ -158,18 +250,23 @@ const MAX_NAMED = 5;
 /** One line per reason, with the metrics that are undecided because of it. */
 function undecidedLines(metrics: readonly ComparedMetric[]): string[] {
   return [...groupBy(metrics, ({ why }) => why)].map(([why, some]) => {
-    const names = some.slice(0, MAX_NAMED).map(({ name: key, unit, change }) => {
-      const name = describeFigure(key);
-      const isShown = change !== null && unit !== "share";
-      return isShown ? `${name} changed by ${(change * 100).toFixed(1)} %` : name;
+    const names = some.slice(0, MAX_NAMED).map((metric) => {
+      const { unit, change } = metric;
+      const name = describeFigure(metric.name);
+      return change !== null && unit !== "share"
+        ? `${name} changed by ${figureChange(metric, change).replace("+", "")}`
+        : name;
     });
     const more = some.length > MAX_NAMED ? ` and ${some.length - MAX_NAMED} more metrics` : "";
-    return `not decided (${why}): ${names.join("; ")}${more}`;
+    const list = `${names.join("; ")}${more}`;
+    return why === DAILY_VARIATION
+      ? `undecided: ${list}, which can happen on one machine from one day to the next`
+      : `undecided (${why}): ${list}`;
   });
 }
 
-function figureText({ name, unit, a, b, verdict }: ComparedMetric): string {
-  const show = (value: number | null) =>
-    unit === "share" ? `${((value ?? 0) * 100).toFixed(1)} %` : (value ?? 0).toFixed(1);
-  return `${describeFigure(name)} ${verdict === "regressed" ? "went" : "improved"} from ${show(a)} to ${show(b)}${unit === "share" ? "" : ` ${unit}`}`;
+function figureText(metric: ComparedMetric): string {
+  const { name, unit, a, b, verdict } = metric;
+  const change = `${verdict === "regressed" ? "went" : "improved"} from ${figureValue(metric, a)} to ${figureValue(metric, b)}`;
+  return `${describeFigure(name)} ${change}${unit === "share" ? "" : ` ${unit}`} (weaker evidence than a live comparison)`;
 }

@@ -1,4 +1,14 @@
-import { deviation, type Interval, mean, quantile, resamples, seededRandom, tQuantile, wilson } from "../core/index.ts";
+import {
+  deviation,
+  differenceOfShares,
+  type Interval,
+  mean,
+  quantile,
+  resamples,
+  seededRandom,
+  tQuantile,
+  wilson,
+} from "../core/index.ts";
 
 /** Resamples; enough that the error of an interval's end is far below its width. */
 const RESAMPLES = 10_000;
@@ -105,20 +115,15 @@ export function minPairsFor(figures: number): number {
   return Math.max(6, Math.ceil(1 + Math.log2(Math.max(1, figures) / 0.05)));
 }
 
-/**
- * Newcombe's interval for a difference of two proportions (his method 10). It stays valid when nothing or everything was counted,
- * where the spread between blocks would be zero.
- */
+/** Newcombe's interval for the difference of two proportions, `b` minus `a`. */
 export function newcombe(
   a: { count: number; of: number },
   b: { count: number; of: number },
   confidence: number,
 ): Interval {
-  const [first, second] = [wilson(a, confidence), wilson(b, confidence)];
-  const [pa, pb] = [a.count / a.of, b.count / b.of];
-  const difference = pb - pa;
-  return {
-    low: difference - Math.hypot(pb - second.low, first.high - pa),
-    high: difference + Math.hypot(second.high - pb, pa - first.low),
-  };
+  const measured = (counted: { count: number; of: number }) => ({
+    share: counted.count / counted.of,
+    ...wilson(counted, confidence),
+  });
+  return differenceOfShares(measured(a), measured(b));
 }

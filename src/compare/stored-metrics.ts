@@ -1,10 +1,15 @@
+import { describeFigure } from "../../reports/text/index.ts";
+import type { MeasuredShare } from "../core/index.ts";
 import {
   type ComparedMetric,
   compareSeparateRuns,
   type LoadClass,
+  type LoadPhase,
   type LoadRun,
+  measuredShare,
   type Quantiles,
   type RunRecord,
+  SAMPLES_NEEDED,
 } from "../record/index.ts";
 import { COMPARED_COUNTS } from "./counts.ts";
 import { adjustForLengths, TOKENS_PER_REPLY } from "./reply-lengths.ts";
@@ -14,7 +19,9 @@ const FIELDS = [
   ["ttftMs", "ttft_ms"],
   ["eventGapMs", "event_gap_ms"],
 ] as const satisfies readonly (readonly [keyof LoadClass, string])[];
-const STATS = ["p50", "p99"] as const satisfies readonly (keyof Quantiles)[];
+/** The first tail for which both runs have enough requests is compared, next to the median. */
+const TAILS = ["p99", "p95", "p90"] as const satisfies readonly (keyof Quantiles)[];
+const STATS = ["p50", ...TAILS] as const;
 
 /** A metric of a run, with its number of samples. */
 interface Figure {
@@ -22,12 +29,18 @@ interface Figure {
   readonly samples: number;
   readonly unit: ComparedMetric["unit"];
   readonly worse: ComparedMetric["worse"];
+  /** Of a latency. */
+  readonly stat?: (typeof STATS)[number];
+  /** Of a share, with its 95 % interval. */
+  readonly share?: MeasuredShare;
 }
 
 export interface StoredMetrics {
   readonly metrics: ComparedMetric[];
   /** What only one of the two runs has, as text. */
   readonly notCompared: string[];
+  /** Quantiles with too few requests, as text: `E2E p99, chat streaming (62; p95 instead)`. */
+  readonly tooFew: string[];
 }
 
 /** Metrics of the loads that both runs have, including those for which only the first run has a value. */
@@ -35,6 +48,7 @@ export function storedMetrics(a: RunRecord, b: RunRecord): StoredMetrics {
   const machines = isSameMachine(a, b) ? undefined : "the two runs were made on different machines";
   const [first, second] = [a.load?.runs ?? [], b.load?.runs ?? []];
   const notCompared = [...loadsOf(first, second, "first"), ...loadsOf(second, first, "second")];
+  const tooFew: string[] = [];
   const metrics = first.flatMap((before) => {
     const now = second.find(({ name }) => name === before.name);
     if (now === undefined) return [];
@@ -44,19 +58,31 @@ export function storedMetrics(a: RunRecord, b: RunRecord): StoredMetrics {
     if (added > 0) notCompared.push(`${added} metrics of ${now.name} that only the second run has`);
     const isSame = isSameLoad(before, now);
     const late = before.generator.valid && now.generator.valid ? undefined : "a generator was not on time";
-    return figures.flatMap(([name, { value, samples, unit, worse }]) => {
+    return figures.flatMap(([name, { value, samples: firstSamples, unit, worse, stat, share }]) => {
       // Without tokens in the first run, there is nothing to compare with.
       if (unit === "tokens" && value === 0) return [];
       const same = later.get(name);
+      const samples = Math.min(firstSamples, same?.samples ?? firstSamples);
+      if (stat !== undefined && stat !== "p50") {
+        const tail = tailFor(samples);
+        if (stat === "p99" && tail !== "p99")
+          tooFew.push(`${describeFigure(name)} (${samples}${tail === undefined ? "" : `; ${tail} instead`})`);
+        if (stat !== tail) return [];
+      }
       return compareSeparateRuns({
         ...{ name, unit, worse, a: value, b: same?.value ?? null },
-        samples: Math.min(samples, same?.samples ?? samples),
+        samples,
+        shares: share && same?.share && { a: share, b: same.share },
         // The length of replies depends neither on the machine nor on the timing.
         apart: isSame ? (unit === "tokens" ? undefined : (machines ?? late)) : "the two runs sent different loads",
       });
     });
   });
-  return { metrics: adjustForLengths(metrics), notCompared };
+  return { metrics: adjustForLengths(metrics), notCompared, tooFew };
+}
+
+function tailFor(samples: number): (typeof TAILS)[number] | undefined {
+  return TAILS.find((stat) => samples >= SAMPLES_NEEDED[stat]);
 }
 
 function loadsOf(some: readonly LoadRun[], others: readonly LoadRun[], which: "first" | "second"): string[] {
@@ -77,20 +103,39 @@ export function isSameLoad(a: LoadRun, b: LoadRun): boolean {
   return definitionOf(a) === definitionOf(b);
 }
 
+/** The name of the share of an outcome in a phase. */
+export function shareName(run: LoadRun, phase: LoadPhase, what: (typeof COMPARED_COUNTS)[number]): string {
+  return `${placeOf(run, phase)} ${what}_share`;
+}
+
+/** The phase of a workload has the name of the run. */
+function placeOf(run: LoadRun, phase: LoadPhase): string {
+  return phase.name === run.name ? run.name : `${run.name} ${phase.name}`;
+}
+
 function figuresOf(run: LoadRun): Map<string, Figure> {
   const figures = new Map<string, Figure>();
   for (const phase of run.phases) {
     const { sent } = phase;
-    // The phase of a workload has the name of the run.
-    const where = phase.name === run.name ? run.name : `${run.name} ${phase.name}`;
-    for (const what of COMPARED_COUNTS)
-      figures.set(`${where} ${what}_share`, {
-        ...{ value: sent === 0 ? 0 : phase[what] / sent, samples: sent, unit: "share", worse: "higher" },
+    const where = placeOf(run, phase);
+    for (const what of COMPARED_COUNTS) {
+      const share = shareOf(phase, what);
+      figures.set(shareName(run, phase, what), {
+        ...{ value: share.share, samples: sent, unit: "share", worse: "higher", share },
       });
+    }
     for (const entry of phase.classes.filter(({ outcome, count }) => outcome === "admitted" && count > 0))
       for (const [name, figure] of ofClass(entry)) figures.set(`${where} ${name}`, figure);
   }
   return figures;
+}
+
+/** The interval of the record, which regards that requests depend on each other; without one, that of independent requests. */
+function shareOf(phase: LoadPhase, what: (typeof COMPARED_COUNTS)[number]): MeasuredShare {
+  const { sent, shares } = phase;
+  const interval = shares?.intervals[what];
+  if (shares === undefined || !interval) return measuredShare(sent === 0 ? 0 : phase[what] / sent, sent);
+  return { share: shares[what], low: interval[0], high: interval[1] };
 }
 
 function ofClass(entry: LoadClass): [name: string, figure: Figure][] {
@@ -101,7 +146,7 @@ function ofClass(entry: LoadClass): [name: string, figure: Figure][] {
     if (quantiles === null) return [];
     return STATS.map((stat) => [
       `${kind} ${label} ${stat}`,
-      { value: quantiles[stat], samples, unit: "ms", worse: "higher" },
+      { value: quantiles[stat], samples, unit: "ms", worse: "higher", stat },
     ]);
   });
   // Non-streaming replies without usage: the number of tokens is unknown.

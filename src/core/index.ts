@@ -29,7 +29,14 @@ export { type Random, seededRandom } from "./statistics/random.ts";
 export { deviation, mean, quantile, resamples, shuffled } from "./statistics/sample.ts";
 export { incompleteBeta, normalCumulative, tCumulative, tQuantile } from "./statistics/student-t.ts";
 export { MIN_BLOCKS, NORMAL_DEVIATIONS, shareInflation, sumSpread } from "./statistics/sum-spread.ts";
-export { countToDecide, type Interval, wilson } from "./statistics/wilson.ts";
+export {
+  countToDecide,
+  countUntil,
+  differenceOfShares,
+  type Interval,
+  type MeasuredShare,
+  wilson,
+} from "./statistics/wilson.ts";
 export { excerptOf } from "./text/excerpt.ts";
 export { formatCount, formatNumber, formatRounded } from "./text/format-number.ts";
 export { maskLikely } from "./text/mask-likely.ts";

@@ -4,9 +4,10 @@ import {
   type Comparison,
   checkChanges,
   compareSeparateRuns,
+  measuredShare,
   type RunRecord,
 } from "../record/index.ts";
-import { type BaselineFile, directionOf, figuresOf, machineOf, workloadKey } from "./baseline.ts";
+import { type BaselineFile, directionOf, figuresOf, machineOf, type NamedFigures, workloadKey } from "./baseline.ts";
 
 /**
  * Compares a run with the accepted baseline: which checks changed, and the figures of both. It decides nothing about the run:
@@ -33,7 +34,7 @@ export function againstBaseline(record: RunRecord, baseline: BaselineFile): Comp
     );
     if (entry === undefined) return [];
     const now = figuresOf(record, run);
-    return Object.entries(entry.figures).map(([name, { value }]) => metric(`${run.name}: ${name}`, value, now[name]));
+    return Object.entries(entry.figures).map(([name, before]) => metric(`${run.name}: ${name}`, before, now[name]));
   });
   const from = conformance?.from ?? baseline.performance[0]?.from;
   const broken = checks.newlyFailing.length + checks.vanished.length + checks.worse.length;
@@ -56,9 +57,17 @@ export function againstBaseline(record: RunRecord, baseline: BaselineFile): Comp
     verdict: broken + of("regressed").length > 0 ? "regressed" : isOpen ? "inconclusive" : "not worse",
     reasons: [
       ...describeChanges(checks),
-      ...of("regressed").map(({ name, why }) => `${name} regressed: ${why}; gates on the baseline decide`),
-      ...of("inconclusive").map(({ name, why }) => `${name} is not decided: ${why}`),
-      ...(decided === 0 ? ["the baseline contains nothing of this run"] : []),
+      ...of("regressed").map(({ name, why }) => ({
+        status: "fail" as const,
+        text: `${name} regressed: ${why}; gates on the baseline decide`,
+      })),
+      ...of("inconclusive").map(({ name, why }) => ({
+        status: "inconclusive" as const,
+        text: `${name} is not decided: ${why}`,
+      })),
+      ...(decided === 0
+        ? [{ status: "inconclusive" as const, text: "the baseline contains nothing of this run" }]
+        : []),
     ],
     seed: null,
     order: [],
@@ -69,12 +78,13 @@ export function againstBaseline(record: RunRecord, baseline: BaselineFile): Comp
   };
 }
 
-function metric(name: string, a: number, now: { value: number; samples: number } | undefined): ComparedMetric {
+type Figure = NamedFigures[string];
+
+function metric(name: string, before: Figure, now: Figure | undefined): ComparedMetric {
+  const { unit, worse } = directionOf(name);
   return compareSeparateRuns({
-    name,
-    ...directionOf(name),
-    a,
-    b: now?.value ?? null,
+    ...{ name, unit, worse, a: before.value, b: now?.value ?? null },
     samples: now?.samples,
+    shares: now && { a: measuredShare(before.value, before.samples), b: measuredShare(now.value, now.samples) },
   });
 }

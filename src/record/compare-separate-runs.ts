@@ -1,9 +1,13 @@
+import type { MeasuredShare } from "../core/index.ts";
+import { judgeShares, measuredShare } from "./compare-shares.ts";
 import type { ComparedMetric } from "./sections/comparison-section.ts";
 
 /** One figure of two runs made at different times. */
 export interface FigurePair extends Pick<ComparedMetric, "name" | "unit" | "worse" | "a" | "b"> {
   /** Minimum number of samples behind the two values; `undefined`: unknown. */
   readonly samples?: number | undefined;
+  /** The 95 % intervals of two shares; without them, the samples count as independent. */
+  readonly shares?: { readonly a: MeasuredShare; readonly b: MeasuredShare } | undefined;
   /** Why the two are not comparable, such as different machines. */
   readonly apart?: string | undefined;
 }
@@ -16,8 +20,6 @@ const NOISE_FACTOR = 2.5;
 /** Smaller differences in ms are ignored whatever their factor, by quantile. */
 const NOISE_MS: Readonly<Record<string, number>> = { p50: 5, p90: 10, p95: 10, p99: 20 };
 const OTHER_NOISE_MS = 20;
-/** For shares: the difference itself. */
-const NOISE_SHARE = 0.05;
 /** Tokens per reply do not depend on the machine: the same prompts and limits lead to replies of about the same length. */
 const NOISE_TOKENS = 1.25;
 /** Up to this factor the second is not worse: an interleaved session would also ignore it. */
@@ -25,12 +27,15 @@ const SAME_FACTOR = 1.1;
 /** Normal differences between two runs of one build on one machine, by quantile, ms. */
 const SAME_MS: Readonly<Record<string, number>> = { p50: 2, p90: 3, p95: 3, p99: 5 };
 const OTHER_SAME_MS = 2;
-const SAME_SHARE = 0.01;
 const MIN_SAMPLES = 30;
 
+/** Why a figure is not worse, and why it is undecided. */
+export const NOT_WORSE = "not worse, as far as two runs can show";
+export const DAILY_VARIATION = "within the day-to-day variation of a machine";
+
 /**
- * Compares a figure of two separate runs. There is no interval: only what exceeds the day-to-day noise is decided, and it is
- * weaker evidence than an interleaved session.
+ * Compares a figure of two separate runs: shares by their intervals; of the others, only what exceeds the day-to-day noise is
+ * decided. This is weaker evidence than an interleaved session.
  */
 export function compareSeparateRuns(figure: FigurePair): ComparedMetric {
   const { name, unit, worse, a, b, samples, apart } = figure;
@@ -43,8 +48,14 @@ export function compareSeparateRuns(figure: FigurePair): ComparedMetric {
   if (apart !== undefined) return open(apart);
   if (a === null || b === null)
     return open(b === null ? "lost: only the first run measured it" : "only the second run measured it");
-  if (samples !== undefined && samples < MIN_SAMPLES)
-    return open(`it has ${samples} samples, and ${MIN_SAMPLES} are needed`);
+  if (unit === "share") {
+    const of = samples ?? 0;
+    const shares = figure.shares ?? { a: measuredShare(a, of), b: measuredShare(b, of) };
+    const judged = judgeShares({ ...shares, worse, requests: of });
+    // Few requests can show that a share is worse, but not that it is the same.
+    return judged.verdict === "not worse" && of < MIN_SAMPLES ? open(tooFew(of)) : { ...metric, ...judged };
+  }
+  if (samples !== undefined && samples < MIN_SAMPLES) return open(tooFew(samples));
   if (change === null) return open("it was 0 in the first run");
   const [from, to] = worse === "higher" ? [a, b] : [b, a];
   if (isBeyondNoise(from, to, figure)) return { ...metric, verdict: "regressed", why: REGRESSED[unit] ?? BEYOND };
@@ -53,9 +64,11 @@ export function compareSeparateRuns(figure: FigurePair): ComparedMetric {
     return { ...metric, verdict: "improved", why: `${BEYOND}, in the better direction` };
   }
   return isSame(from, to, figure)
-    ? { ...metric, verdict: "not worse", why: "no worse than before, as far as two runs show it" }
-    : open(unit === "tokens" ? "the replies are shorter" : "within the day-to-day variation of a machine");
+    ? { ...metric, verdict: "not worse", why: NOT_WORSE }
+    : open(unit === "tokens" ? "the replies are shorter" : DAILY_VARIATION);
 }
+
+const tooFew = (samples: number): string => `it has ${samples} samples, and ${MIN_SAMPLES} are needed`;
 
 const BEYOND = "beyond the day-to-day variation of a machine";
 const REGRESSED: Readonly<Partial<Record<ComparedMetric["unit"], string>>> = {
@@ -70,7 +83,6 @@ function changeOf({ unit, a, b }: FigurePair): number | null {
 }
 
 function isSame(from: number, to: number, { name, unit }: FigurePair): boolean {
-  if (unit === "share") return to - from <= SAME_SHARE;
   return to <= from * SAME_FACTOR || (unit === "ms" && to - from <= (SAME_MS[statOf(name)] ?? OTHER_SAME_MS));
 }
 
@@ -79,7 +91,6 @@ function statOf(name: string): string {
 }
 
 function isBeyondNoise(from: number, to: number, { name, unit }: FigurePair): boolean {
-  if (unit === "share") return to - from > NOISE_SHARE;
   if (unit === "tokens") return to > from * NOISE_TOKENS;
   const leastMs = unit === "ms" ? (NOISE_MS[statOf(name)] ?? OTHER_NOISE_MS) : 0;
   return to > from * NOISE_FACTOR && to - from > leastMs;

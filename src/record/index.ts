@@ -18,7 +18,8 @@ export {
   checksOfUnsent,
   figuresOfLoad,
 } from "./checks-of-load.ts";
-export { compareSeparateRuns } from "./compare-separate-runs.ts";
+export { compareSeparateRuns, DAILY_VARIATION, NOT_WORSE } from "./compare-separate-runs.ts";
+export { measuredShare } from "./compare-shares.ts";
 export { type JournalLine, readJournal } from "./files/journal.ts";
 export { countExchanges, EXCHANGES, readExchanges } from "./files/read-exchanges.ts";
 export {
@@ -42,8 +43,9 @@ export {
   type UndecidedReason,
 } from "./finding.ts";
 export type { EndingThreshold, JudgedLoad, JudgedRun, LoadReason } from "./judged-load.ts";
+export { SAMPLES_NEEDED } from "./quantile-samples.ts";
 export { RECORD_VERSION, type RunRecord, type RunVerdict, runRecordJsonSchema, runRecordSchema } from "./run-record.ts";
-export type { CheckChange, ComparedMetric, Comparison } from "./sections/comparison-section.ts";
+export type { CheckChange, ComparedMetric, Comparison, ComparisonReason } from "./sections/comparison-section.ts";
 export type { EventExecution, EventFigures, LoadEvent } from "./sections/event-section.ts";
 export {
   generatorSchema,

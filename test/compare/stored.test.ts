@@ -3,7 +3,7 @@ import { compareStored } from "../../src/compare/index.ts";
 import { finding as madeFinding } from "../../src/judging/index.ts";
 import type { Comparison, JudgedRun, LoadClass, RunRecord, Status } from "../../src/record/index.ts";
 import { loadClass, loadPhase, loadRun, quantiles } from "../support/load-records.ts";
-import { recordOf, result } from "../support/records.ts";
+import { recordOf, result, textsOf } from "../support/records.ts";
 
 function compared(a: RunRecord, b: RunRecord): Comparison {
   const side = (name: string, record: RunRecord) => ({
@@ -50,7 +50,7 @@ describe("two stored runs", () => {
   test("every latency twenty times: regressed, and the evidence is called weaker", () => {
     const { verdict, reasons, metrics } = compared(withLoad(tier(40)), withLoad(tier(800)));
     expect(verdict).toBe("regressed");
-    expect(reasons.join("\n")).toMatch(
+    expect(textsOf({ reasons }).join("\n")).toMatch(
       /E2E p50, chat streaming, starter at-rate-limit went from 40.0 to 800.0 ms \(weaker evidence/,
     );
     expect(metrics.find(({ name }) => name.includes("event_gap_ms p50"))?.verdict).toBe("not worse");
@@ -63,7 +63,7 @@ describe("two stored runs", () => {
   ])("%s", (_what, b, verdict) => {
     const found = compared(withLoad(tier(40), { verdict: PASS }), withLoad(tier(40), { verdict: PASS, ...b }));
     expect(found.verdict).toBe(verdict);
-    expect(found.reasons).not.toEqual([]);
+    expect(textsOf(found)).not.toEqual([]);
   });
 
   test.each<[what: string, now: JudgedRun, verdict: Comparison["verdict"]]>([
@@ -77,6 +77,158 @@ describe("two stored runs", () => {
     ["slower by a half, as days differ", tier(60), "inconclusive"],
   ])("%s", (_what, now, verdict) => {
     expect(compared(withLoad(tier(40)), withLoad(now)).verdict).toBe(verdict);
+  });
+
+  const withShares = (sent: number, counts: Partial<Record<"denied" | "failed" | "invalid", number>>) =>
+    tier(40, { sent, ...counts });
+  const AT_240 = withShares(240, {});
+
+  test.each<[what: string, before: JudgedRun, now: JudgedRun, verdict: Comparison["verdict"], says: RegExp]>([
+    [
+      "2 failures of 240 after none may be chance",
+      AT_240,
+      withShares(240, { failed: 2 }),
+      "inconclusive",
+      /the 95 % intervals 0–1\.58 % and 0\.23–2\.99 % overlap; about \d+ requests in each run would decide it, these had 240\): failed requests/,
+    ],
+    ["4 failures of 240 may be chance", AT_240, withShares(240, { failed: 4 }), "inconclusive", /overlap/],
+    ["1 % of 24,000 fail", withShares(24_000, {}), withShares(24_000, { failed: 240 }), "regressed", /failed requests/],
+    ["every 2xx is invalid", AT_240, withShares(240, { invalid: 240 }), "regressed", /invalid requests/],
+    [
+      "every request of 10 is denied",
+      withShares(10, {}),
+      withShares(10, { denied: 10 }),
+      "regressed",
+      /denied requests/,
+    ],
+    ["1 of 5,000 is certain to be within a point", tier(40), tier(40, { failed: 1 }), "not worse", /^$/],
+    ["nothing was sent", AT_240, withShares(0, {}), "inconclusive", /it has 0 samples/],
+    ["fewer failures", withShares(240, { failed: 2 }), AT_240, "not worse", /^$/],
+    ["almost no failures any more", withShares(240, { failed: 120 }), AT_240, "improved", /failed requests/],
+  ])("shares: %s", (_what, before, now, verdict, says) => {
+    const found = compared(withLoad(before), withLoad(now));
+    expect(found.verdict).toBe(verdict);
+    expect(textsOf(found).join("\n")).toMatch(says);
+  });
+
+  test("the recorded intervals count, which are wider if failures occur together", () => {
+    const shares = { admitted: 0.99, denied: 0, failed: 0.01, invalid: 0 };
+    const wide: [number, number] = [0, 0.2];
+    const intervals = { admitted: wide, denied: wide, failed: wide, invalid: wide };
+    const now = tier(40, { failed: 50, shares: { ...shares, intervals } });
+    const found = compared(withLoad(tier(40)), withLoad(now));
+    expect(found.verdict).toBe("inconclusive");
+    expect(textsOf(found).join("\n")).toMatch(/0–0\.08 % and 0–20 % overlap\): failed/);
+  });
+
+  const ofCount = (count: number, p99: number) =>
+    tier(40, {
+      classes: [
+        loadClass({
+          count,
+          outputTokens: count * 18,
+          ttftMs: null,
+          eventGapMs: null,
+          responseMs: { ...quantiles(40), p99 },
+        }),
+      ],
+    });
+
+  test.each<[before: number, now: number, tail: string]>([
+    [100, 120, "p99"],
+    [120, 99, "p95"],
+    [65, 62, "p95"],
+    [30, 30, "p95"],
+  ])("of %d and %d requests, the tail is %s", (before, now, tail) => {
+    const found = compared(withLoad(ofCount(before, 80)), withLoad(ofCount(now, 84)));
+    const latencies = found.metrics.filter(({ unit }) => unit === "ms").map(({ name }) => name.split(" ").at(-1));
+    expect(latencies).toEqual(["p50", tail]);
+    const least = Math.min(before, now);
+    expect(textsOf(found)).toEqual(
+      tail === "p99"
+        ? []
+        : [
+            `not compared, because p99 needs 100 requests: E2E p99, chat streaming, starter at-rate-limit (${least}; ${tail} instead)`,
+          ],
+    );
+    expect(found.verdict).toBe("not worse");
+  });
+
+  test("a p99 of 65 requests is their maximum, and decides nothing", () => {
+    expect(compared(withLoad(ofCount(65, 80)), withLoad(ofCount(62, 170))).verdict).toBe("not worse");
+    expect(compared(withLoad(ofCount(650, 80)), withLoad(ofCount(620, 170))).verdict).toBe("inconclusive");
+  });
+
+  test("the tail of few requests is still compared", () => {
+    const slow = ofCount(62, 80);
+    const [phase] = slow.phases;
+    const classes = phase?.classes.map((one) => ({ ...one, responseMs: { ...quantiles(40), p95: 800 } }));
+    const now = { ...slow, phases: slow.phases.map((one) => ({ ...one, classes: classes ?? [] })) };
+    expect(compared(withLoad(ofCount(65, 80)), withLoad(now)).verdict).toBe("regressed");
+  });
+
+  const failing = (failed: number) =>
+    loadRun("w", {
+      kind: "workload",
+      phases: [
+        loadPhase("w", {
+          ...{ sent: 5_000, failed, verdict: failed > 0 ? "fail" : "pass" },
+          findings: [
+            madeFinding({
+              ...{ name: "load.failed", title: "Requests do not fail", requirements: [] },
+              ...{ met: failed === 0, expected: { kind: "at-most", bound: 0 }, observed: `${failed}` },
+            }),
+          ],
+        }),
+      ],
+    });
+
+  test("one failure counts once, and its share is what regressed", () => {
+    const found = compared(withLoad(failing(0)), withLoad(failing(1)));
+    expect(found.verdict).toBe("regressed");
+    expect(found.checks.newlyFailing.map(({ id }) => id)).toEqual(["load.w.w"]);
+    const share = (name: string) => found.metrics.find((metric) => metric.name === name)?.verdict;
+    expect([share("w failed_share"), share("w invalid_share")]).toEqual(["regressed", "not worse"]);
+    const back = compared(withLoad(failing(1)), withLoad(failing(0)));
+    expect(back.checks.fixed.map(({ id }) => id)).toEqual(["load.w.w"]);
+    expect(back.verdict).toBe("improved");
+  });
+
+  test("a finding of a check that failed before counts itself", () => {
+    const check = (status: "met" | "broken") => ({
+      ...result("limits.a", "fail"),
+      findings: [finding("broken"), { ...finding(status), name: "rate.second" }],
+    });
+    const found = compared(recordOf([check("met")]), recordOf([check("broken")]));
+    expect(found.checks.newlyFailing.map(({ id }) => id)).toEqual(["limits.a.rate.second"]);
+  });
+
+  test("each reason has its own status", () => {
+    const checks = (status: Status) => [result("auth.a", status), result("auth.b", "pass")];
+    const { reasons } = compared(
+      recordOf(checks("pass"), { load: { runs: [tier(40)] }, verdict: PASS }),
+      recordOf(checks("fail"), {
+        load: {
+          runs: [
+            tier(40, {
+              classes: [loadClass({ responseMs: quantiles(60), ttftMs: quantiles(10), eventGapMs: quantiles(2) })],
+            }),
+          ],
+        },
+        ...{ verdict: FAIL, complete: false },
+      }),
+    );
+    expect(reasons).toMatchObject([
+      { status: "fail", text: "after failed; before had passed" },
+      { status: "fail", text: "auth.a newly fails" },
+      { status: "pass", text: expect.stringContaining("event gap p50") },
+      { status: "pass", text: expect.stringContaining("event gap p99") },
+      { status: "inconclusive", text: expect.stringContaining("was cut short") },
+      {
+        status: "inconclusive",
+        text: expect.stringMatching(/^undecided: E2E p50, .* changed by 50\.0 %; E2E p99, .*day to the next$/),
+      },
+    ]);
   });
 
   test("figures of other machines, other loads and late generators decide nothing", () => {
@@ -111,13 +263,13 @@ describe("two stored runs", () => {
       "a sixth fewer tokens may explain why it is faster",
       classes({ responseMs: quantiles(4), outputTokens: 76_000 }),
       "inconclusive",
-      /not decided \(the replies have 15\.2 output tokens instead of 18\.0.*\): .*E2E p50, chat streaming, starter at-rate-limit changed by -90\.0 %/,
+      /undecided \(the replies have 15\.2 output tokens instead of 18\.0.*\): .*E2E p50, chat streaming, starter at-rate-limit changed by −90\.0 %/,
     ],
     [
       "twice the tokens may explain why it is slower",
       classes({ responseMs: quantiles(400), outputTokens: 180_000 }),
       "inconclusive",
-      /not decided \(the replies have 36\.0 output tokens instead of 18\.0.*\): .*E2E p50, chat streaming, starter at-rate-limit changed by 900\.0 %/,
+      /undecided \(the replies have 36\.0 output tokens instead of 18\.0.*\): .*E2E p50, chat streaming, starter at-rate-limit changed by 900\.0 %/,
     ],
     [
       "twice the tokens do not explain a later first token",
@@ -129,19 +281,19 @@ describe("two stored runs", () => {
       "p99 and gaps times 2.4 may be a regression",
       classes({ responseMs: { ...quantiles(40), p99: 192 }, eventGapMs: quantiles(48) }),
       "inconclusive",
-      /not decided \(.*\): .*event gap p50, chat streaming, starter at-rate-limit changed by 140\.0 %/,
+      /undecided: .*event gap p50, chat streaming, starter at-rate-limit changed by 140\.0 %.*, which can happen on one machine/,
     ],
     [
       "a figure that is lost",
       classes({ ttftMs: null }),
       "inconclusive",
-      /not decided \(lost.*\): .*TTFT p50, chat streaming/,
+      /undecided \(lost.*\): .*TTFT p50, chat streaming/,
     ],
     [
       "a class that is lost",
       classes(),
       "inconclusive",
-      /not decided \(lost.*\): .*output tokens per reply, .* and 2 more metrics/,
+      /undecided \(lost.*\): .*output tokens per reply, .* and 2 more metrics/,
     ],
     [
       "a class with 29 samples",
@@ -152,7 +304,7 @@ describe("two stored runs", () => {
   ])("%s", (_what, now, verdict, says) => {
     const found = compared(withLoad(tier(40)), withLoad(tier(40, now)));
     expect(found.verdict).toBe(verdict);
-    expect(found.reasons.join("\n")).toMatch(says);
+    expect(textsOf(found).join("\n")).toMatch(says);
   });
 
   test("29 samples in both runs decide nothing", () => {
@@ -167,7 +319,7 @@ describe("two stored runs", () => {
       withLoad(tier(40, classes({ ...uncounted, responseMs: quantiles(4) }))),
     );
     expect(found.verdict).toBe("inconclusive");
-    expect(found.reasons.join("\n")).toMatch(/the output tokens of the replies are not known/);
+    expect(textsOf(found).join("\n")).toMatch(/the output tokens of the replies are not known/);
   });
 
   test.each<[now: Status, verdict: Comparison["verdict"], kind: keyof Comparison["checks"]]>([
@@ -186,7 +338,7 @@ describe("two stored runs", () => {
     );
     expect(found.verdict).toBe(verdict);
     expect(found.checks[kind]).toMatchObject([{ id: "auth.a", before: "pass", now }]);
-    expect(found.reasons.join("\n")).toContain("auth.a");
+    expect(textsOf(found).join("\n")).toContain("auth.a");
   });
 
   test("a check that was selected and has vanished is a regression", () => {
@@ -207,11 +359,11 @@ describe("two stored runs", () => {
     const quick = recordOf([result("auth.a", "pass")], { notSelected: ["auth.b", "chat.c"] });
     const shorter = compared(full, quick);
     expect(shorter.verdict).toBe("not worse");
-    expect(shorter.reasons).toEqual(["not compared: 2 check instances that only the first run selected"]);
+    expect(textsOf(shorter)).toEqual(["not compared: 2 check instances that only the first run selected"]);
     const longer = compared(quick, full);
     expect(longer.verdict).toBe("not worse");
     expect(longer.checks.newlyFailing).toEqual([]);
-    expect(longer.reasons).toEqual(["not compared: 2 check instances that only the second run selected"]);
+    expect(textsOf(longer)).toEqual(["not compared: 2 check instances that only the second run selected"]);
   });
 
   test("checks of another version of the harness are not compared", () => {
@@ -235,7 +387,9 @@ describe("two stored runs", () => {
       const found = compared(a, b);
       expect(found.verdict).toBe("inconclusive");
       expect(found.checks).toMatchObject({ vanished: [], lost: [], newlyFailing: [] });
-      expect(found.reasons.join("\n")).toMatch(/nothing was decided in both runs[\s\S]*not compared: load starter/);
+      expect(textsOf(found).join("\n")).toMatch(
+        /the two runs have no decided check or figure in common[\s\S]*not compared: load starter/,
+      );
     }
   });
 
@@ -246,7 +400,7 @@ describe("two stored runs", () => {
       recordOf(own, { notSelected: [] }),
     );
     expect(found).toMatchObject({ verdict: "not worse", checks: { vanished: [] } });
-    expect(found.reasons.join("\n")).toMatch(/not compared: load starter, which only the first run has/);
+    expect(textsOf(found).join("\n")).toMatch(/not compared: load starter, which only the first run has/);
   });
 
   test("a check that no longer applies is lost together with its findings", () => {
@@ -268,7 +422,7 @@ describe("two stored runs", () => {
     const open = recordOf([result("auth.a", "blocked"), result("auth.b", "inconclusive")]);
     expect(compared(open, open)).toMatchObject({
       verdict: "inconclusive",
-      reasons: ["nothing was decided in both runs"],
+      reasons: [{ text: "the two runs have no decided check or figure in common", status: "inconclusive" }],
     });
     expect(compared(recordOf([]), recordOf([])).verdict).toBe("inconclusive");
   });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { acceptBaseline, againstBaseline } from "../../src/policy/index.ts";
 import type { Comparison, JudgedRun, RunRecord, Status } from "../../src/record/index.ts";
 import { loadClass, loadPhase, loadRun, quantiles } from "../support/load-records.ts";
-import { recordOf, result } from "../support/records.ts";
+import { recordOf, result, textsOf } from "../support/records.ts";
 
 const conform = (statuses: Readonly<Record<string, Status>>, notSelected: string[] = []): RunRecord =>
   recordOf(
@@ -52,7 +52,7 @@ test.each<[what: string, now: RunRecord, verdict: Comparison["verdict"], says: R
 ])("a load compared with the baseline: %s", (_what, now, verdict, says) => {
   const found = againstBaseline(now, acceptBaseline(undefined, growth(90)));
   expect(found.verdict).toBe(verdict);
-  expect(found.reasons.join("\n")).toMatch(says);
+  expect(textsOf(found).join("\n")).toMatch(says);
 });
 
 test("a quantile with too few samples is not stored under the value of a lower one", () => {
@@ -72,3 +72,12 @@ function figuresOfFew() {
   if (stored === undefined) throw new Error("nothing was stored");
   return stored;
 }
+
+test("a share compared with the baseline: as two runs, not as a run and an exact value", () => {
+  const sent = (failed: number) =>
+    withLoad(loadRun("growth", { phases: [loadPhase("soak", { sent: 240, offered: 240, failed })], retryAfter: null }));
+  const before = acceptBaseline(undefined, sent(0));
+  expect(againstBaseline(sent(2), before).verdict).toBe("inconclusive");
+  expect(againstBaseline(sent(20), before).verdict).toBe("regressed");
+  expect(againstBaseline(sent(0), before).verdict).toBe("not worse");
+});

@@ -2,6 +2,7 @@ import type { JsonValue } from "../../src/core/index.ts";
 import { causesOf, type FindingFacts, finding } from "../../src/judging/index.ts";
 import {
   type CheckResult,
+  type Comparison,
   checksOfLoad,
   countStatuses,
   type Finding,
@@ -155,4 +156,9 @@ export function exchangeLine(id: string, overrides: Record<string, unknown> = {}
       ...overrides,
     },
   };
+}
+
+/** The reasons of a comparison, without their statuses. */
+export function textsOf({ reasons }: Pick<Comparison, "reasons">): string[] {
+  return reasons.map(({ text }) => text);
 }

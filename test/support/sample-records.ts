@@ -31,7 +31,7 @@ const COMPARISON: Comparison = {
   a: { name: "main", label: "main", build: "1.4.0" },
   b: { name: "branch", label: "branch", build: "1.5.0-rc1" },
   verdict: "regressed",
-  reasons: ["ttft_ms p95 regressed"],
+  reasons: [{ status: "fail", text: "ttft_ms p95 regressed" }],
   seed: 7,
   order: ["A", "B", "B", "A"],
   control: {

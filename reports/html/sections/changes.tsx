@@ -1,4 +1,10 @@
-import type { CheckChange, ComparedMetric, Comparison, RunRecord } from "../../../src/record/index.ts";
+import {
+  type CheckChange,
+  type ComparedMetric,
+  type Comparison,
+  NOT_WORSE,
+  type RunRecord,
+} from "../../../src/record/index.ts";
 import { oneLine } from "../../clean-text.ts";
 import { areFiguresUsable, describeComparison, describeFigure, figureVerdict, mainMetrics } from "../../text/index.ts";
 import { ForestPlot } from "../charts/forest-plot.tsx";
@@ -19,7 +25,7 @@ export function ChangesSection({ record }: { readonly record: RunRecord }) {
 const KINDS: Readonly<Record<Comparison["kind"], string>> = {
   live: "Both ran in one session, in short interleaved blocks in shuffled, balanced order.",
   stored:
-    "Two stored runs: weaker evidence than one interleaved session, because the machine may have changed in between. Figures decide only if they differ by more than normal day-to-day variation.",
+    "Two stored runs: weaker evidence than one interleaved session, because the machine may have changed in between. Latencies decide only if they differ by more than normal day-to-day variation, shares only by their 95 % intervals; “not worse” means as far as two runs can show.",
   baseline:
     "Compared with an accepted baseline: one run against one run, so the figures have no intervals. Gates on the baseline decide.",
 };
@@ -38,10 +44,10 @@ function Changes({ comparison, isWhole }: ChangesProps) {
       {isWhole ? null : (
         <>
           {comparison.kind === "baseline" ? null : <Sides comparison={comparison} />}
-          <ForeignList texts={reasons.map((reason) => oneLine(reason, 300))} />
+          <ForeignList texts={reasons.map(({ text }) => oneLine(text, 300))} />
         </>
       )}
-      {control === null || reasons.includes(control.message) ? null : (
+      {control === null || reasons.some(({ text }) => text === control.message) ? null : (
         <p>
           <StatusMark
             status={control.fit ? "pass" : "inconclusive"}
@@ -98,6 +104,7 @@ export function MainFigures({ comparison }: { readonly comparison: Comparison })
 function Metrics({ comparison }: { readonly comparison: Comparison }) {
   const { metrics, control, a, b } = comparison;
   const isUsable = areFiguresUsable(comparison);
+  const columns = COLUMNS.filter(({ cell }) => metrics.some((metric) => cell(metric) !== undefined));
   return (
     <>
       <Heading id="deltas" title="Figures" />
@@ -110,20 +117,12 @@ function Metrics({ comparison }: { readonly comparison: Comparison }) {
         head={[
           "Figure",
           "Verdict",
-          ...numbers(
-            oneLine(a.name, 40),
-            oneLine(b.name, 40),
-            "Change",
-            "90 % interval",
-            "Margin",
-            "p (Holm)",
-            "Detectable",
-          ),
+          ...numbers(oneLine(a.name, 40), oneLine(b.name, 40), "Change", ...columns.map(({ head }) => head)),
         ]}
         rows={metrics.map((metric) => [
           <span key="name">
             {oneLine(describeFigure(metric.name), 100)}
-            <span class="because">{oneLine(metric.why, 160)}</span>
+            {metric.why === NOT_WORSE ? null : <span class="because">{oneLine(metric.why, 160)}</span>}
           </span>,
           <StatusMark
             key="verdict"
@@ -133,17 +132,38 @@ function Metrics({ comparison }: { readonly comparison: Comparison }) {
           amount(metric, metric.a),
           amount(metric, metric.b),
           relative(metric, metric.change),
-          metric.low === null || metric.high === null
-            ? "–"
-            : `${relative(metric, metric.low)} to ${relative(metric, metric.high)}`,
-          metric.margin === 0 ? "–" : `± ${relative(metric, metric.margin).replace("+", "")}`,
-          metric.pHolm === null ? "–" : decimal(metric.pHolm, 3),
-          metric.detectable === null ? "–" : relative(metric, metric.detectable).replace("+", ""),
+          ...columns.map(({ cell }) => cell(metric) ?? "–"),
         ])}
       />
     </>
   );
 }
+
+interface FigureColumn {
+  readonly head: string;
+  /** `undefined`: the figure has no such value. */
+  readonly cell: (metric: ComparedMetric) => string | undefined;
+}
+
+/** Columns that only some comparisons have: one run of each side has no intervals, margins or tests. */
+const COLUMNS: readonly FigureColumn[] = [
+  {
+    head: "90 % interval",
+    cell: (metric) =>
+      metric.low === null || metric.high === null
+        ? undefined
+        : `${relative(metric, metric.low)} to ${relative(metric, metric.high)}`,
+  },
+  {
+    head: "Margin",
+    cell: (metric) => (metric.margin === 0 ? undefined : `± ${relative(metric, metric.margin).replace("+", "")}`),
+  },
+  { head: "p (Holm)", cell: ({ pHolm }) => (pHolm === null ? undefined : decimal(pHolm, 3)) },
+  {
+    head: "Detectable",
+    cell: (metric) => (metric.detectable === null ? undefined : relative(metric, metric.detectable).replace("+", "")),
+  },
+];
 
 const STATUS = { regressed: "fail", improved: "pass", "not worse": "pass", inconclusive: "inconclusive" } as const;
 

@@ -103,11 +103,9 @@ interface Compared {
 /** The conclusion, and the figures of both sides that led to it. */
 function ofComparison(status: Status, { comparison, isWhole }: Compared): Reason[] {
   if (isWhole)
-    return comparison.reasons.map((reason): Reason => {
-      // If the control is unusable, the figures are undecided, whatever else failed.
-      const isOpen = reason === comparison.control?.message;
-      return { status: isOpen ? "inconclusive" : status, text: oneLine(reason, 400), href: "#changes" };
-    });
+    return comparison.reasons.map(
+      (reason): Reason => ({ status: reason.status, text: oneLine(reason.text, 400), href: "#changes" }),
+    );
   // Gates decide about a baseline.
   if (comparison.kind === "baseline" && comparison.reasons.length === 0) return [];
   const figures = mainFigures(comparison).map((figure) => oneLine(figure, 240));

@@ -231,7 +231,7 @@ function verdictOf({ verdict, reasons, a, b }: Comparison): RunRecord["verdict"]
     result,
     exitCode: EXITS[verdict],
     headline: `${verdict.toUpperCase()}: ${b.name} compared with ${a.name}`,
-    reasons: reasons.map((text) => ({ kind: "comparison" as const, text })),
+    reasons: reasons.map(({ text }) => ({ kind: "comparison" as const, text })),
     qualifiers: [],
   };
 }

@@ -24,6 +24,23 @@ export function wilson({ count, of }: { count: number; of: number }, confidence:
   };
 }
 
+/** A share with its interval. */
+export interface MeasuredShare extends Interval {
+  readonly share: number;
+}
+
+/**
+ * Newcombe's interval for the difference of two shares, `b` minus `a` (his method 10). It stays valid when nothing or everything was
+ * counted, where the spread between blocks would be zero.
+ */
+export function differenceOfShares(a: MeasuredShare, b: MeasuredShare): Interval {
+  const difference = b.share - a.share;
+  return {
+    low: difference - Math.hypot(b.share - b.low, a.high - a.share),
+    high: difference + Math.hypot(b.high - b.share, a.share - a.low),
+  };
+}
+
 /**
  * How many must be counted until a bound lies outside the interval of a share, if the share stays the same.
  *
@@ -35,17 +52,25 @@ export function countToDecide(
   bound: number,
   { from, confidence }: { from: number; confidence: number },
 ): number {
-  const isOpen = (of: number) => {
+  return countUntil(from, (of) => {
     const { low, high } = wilson({ count: share * of, of }, confidence);
-    return low <= bound && bound <= high;
-  };
+    return bound < low || high < bound;
+  });
+}
+
+/**
+ * The smallest count that decides, if every larger one does too.
+ *
+ * @returns more than `from`, rounded up to two digits; Infinity if no practical number does.
+ */
+export function countUntil(from: number, isDecided: (of: number) => boolean): number {
   let [open, decided] = [from, Math.max(1, from) * 2];
-  while (decided < MAX_COUNT && isOpen(decided)) [open, decided] = [decided, decided * 2];
+  while (decided < MAX_COUNT && !isDecided(decided)) [open, decided] = [decided, decided * 2];
   if (decided >= MAX_COUNT) return Number.POSITIVE_INFINITY;
   while (decided - open > 1) {
     const middle = Math.floor((open + decided) / 2);
-    if (isOpen(middle)) open = middle;
-    else decided = middle;
+    if (isDecided(middle)) decided = middle;
+    else open = middle;
   }
   const unit = 10 ** Math.max(0, Math.floor(Math.log10(decided)) - 1);
   return Math.ceil(decided / unit) * unit;

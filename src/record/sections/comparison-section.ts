@@ -11,6 +11,15 @@ const sideSchema = z.strictObject({
   runId: z.string().optional(),
   build: z.string().optional(),
   startedAt: z.string().optional(),
+  /** The command that made the run, with the arguments of the record: of stored runs. */
+  command: z.string().optional(),
+});
+
+/** Why the comparison has its verdict, or what else differs. */
+const reasonSchema = z.strictObject({
+  /** `fail`: worse; `inconclusive`: undecided; `pass`: better; `observed`: decides nothing. */
+  status: z.enum(["fail", "inconclusive", "pass", "observed"]),
+  text: z.string(),
 });
 
 export const METRIC_VERDICTS = ["regressed", "not worse", "improved", "inconclusive"] as const;
@@ -69,7 +78,7 @@ export const comparisonSchema = z.strictObject({
   a: sideSchema,
   b: sideSchema,
   verdict: z.enum(METRIC_VERDICTS),
-  reasons: z.array(z.string()),
+  reasons: z.array(reasonSchema),
   seed: z.int().nullable(),
   /** Blocks of the session in order, to record how it was interleaved. */
   order: z.array(z.enum(["A", "B", "A'"])),
@@ -94,5 +103,7 @@ export const comparisonSchema = z.strictObject({
 
 export type Comparison = z.infer<typeof comparisonSchema>;
 export type ComparedMetric = z.infer<typeof metricSchema>;
+
+export type ComparisonReason = z.infer<typeof reasonSchema>;
 
 export type CheckChange = z.infer<typeof checkChangeSchema>;

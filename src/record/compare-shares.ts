@@ -1,0 +1,63 @@
+import {
+  countUntil,
+  differenceOfShares,
+  formatNumber,
+  formatRounded,
+  type MeasuredShare,
+  wilson,
+} from "../core/index.ts";
+import type { ComparedMetric } from "./sections/comparison-section.ts";
+
+/** A share of requests in two separate runs, with 95 % intervals. */
+export interface SharePair {
+  readonly a: MeasuredShare;
+  readonly b: MeasuredShare;
+  readonly worse: ComparedMetric["worse"];
+  /** Requests of each run; the smaller number if they differ. */
+  readonly requests: number;
+}
+
+const CONFIDENCE = 0.95;
+/** A share is not worse if the difference is certain to be at most this: an interleaved session has the same margin. */
+const MARGIN = 0.01;
+
+/** A share of `of` independent requests. */
+export function measuredShare(share: number, of: number): MeasuredShare {
+  return { share, ...wilson({ count: share * of, of }, CONFIDENCE) };
+}
+
+/**
+ * Regressed if the second share is worse and the intervals do not overlap; not worse if it is not worse, or if the interval of the
+ * difference ends within one percentage point. Anything between is undecided: a tolerance without an interval would accept a build
+ * that fails one request in a hundred.
+ */
+export function judgeShares({ a, b, worse, requests }: SharePair): Pick<ComparedMetric, "verdict" | "why"> {
+  const [from, to] = worse === "higher" ? [a, b] : [complement(a), complement(b)];
+  const verdict = verdictOf(from, to);
+  const intervals = `95 % intervals ${intervalText(a)} and ${intervalText(b)}`;
+  if (verdict === "regressed" || verdict === "improved") return { verdict, why: `${intervals}, without overlap` };
+  if (verdict === "not worse") return { verdict, why: `${intervals}` };
+  const again = (of: number) => verdictOf(measuredShare(from.share, of), measuredShare(to.share, of));
+  const needed = countUntil(requests, (of) => again(of) !== "inconclusive");
+  // If the requests depend on each other, the intervals are wider than their number says, and so would be those of more requests.
+  const isKnown = Number.isFinite(needed) && again(requests) === "inconclusive";
+  const howMany = isKnown
+    ? `; about ${formatNumber(needed)} requests in each run would decide it, these had ${formatNumber(requests)}`
+    : "";
+  return { verdict, why: `the ${intervals} overlap${howMany}` };
+}
+
+function verdictOf(from: MeasuredShare, to: MeasuredShare): ComparedMetric["verdict"] {
+  if (to.low > from.high) return "regressed";
+  if (to.high < from.low) return "improved";
+  return to.share <= from.share || differenceOfShares(from, to).high <= MARGIN ? "not worse" : "inconclusive";
+}
+
+function complement({ share, low, high }: MeasuredShare): MeasuredShare {
+  return { share: 1 - share, low: 1 - high, high: 1 - low };
+}
+
+/** `0.22–3.08 %`. */
+function intervalText({ low, high }: MeasuredShare): string {
+  return `${formatRounded(low * 100, 2)}–${formatRounded(high * 100, 2)} %`;
+}

@@ -1,0 +1,52 @@
+import pc from "picocolors";
+import { expect, test } from "vitest";
+import { FORMATS, renderComparison } from "../../reports/index.ts";
+import { compareStored } from "../../src/compare/index.ts";
+import type { RunRecord } from "../../src/record/index.ts";
+import { loadClass, loadPhase, loadRun, quantiles } from "../support/load-records.ts";
+import { recordOf } from "../support/records.ts";
+
+const run = (p50: number, failed = 0): RunRecord =>
+  recordOf([], {
+    load: {
+      runs: [
+        loadRun("w", {
+          kind: "workload",
+          phases: [
+            loadPhase("w", { sent: 240, failed, classes: [loadClass({ responseMs: quantiles(p50), ttftMs: null })] }),
+          ],
+        }),
+      ],
+    },
+  });
+
+function comparedWith(a: RunRecord, b: RunRecord): RunRecord {
+  const side = (name: string, record: RunRecord) => ({
+    ...{ name, record },
+    behaviour: { checks: record.checks, responses: new Map() },
+  });
+  return { ...b, command: "compare", comparison: compareStored(side("old", a), side("new", b)) };
+}
+
+const pageOf = (record: RunRecord): string =>
+  [...FORMATS.html({ record, evidence: () => undefined }, "single").values()].join("");
+
+test("two stored runs have no columns for intervals, margins and tests, and no figure that is not worse as a reason", () => {
+  const record = comparedWith(run(2_000), run(2_010));
+  const text = renderComparison(record, pc.createColors(false));
+  expect(text).toContain("2,010.0");
+  expect(text).not.toMatch(/90 % interval|E2E p50.* in old/);
+  const page = pageOf(record);
+  expect(page).not.toMatch(/<th[^>]*>(?:90 % interval|Margin|p \(Holm\)|Detectable)/);
+  expect(page.match(/as far as two runs can show/g)).toHaveLength(1);
+});
+
+test("each reason in the page has its own status", () => {
+  const page = pageOf(comparedWith(run(2_000, 0), run(20_000, 2)));
+  const [, why = ""] = /<div class="reasons">([\s\S]*?)<\/ul>/.exec(page) ?? [];
+  const items = why.split("<li>").slice(1);
+  expect(items.find((item) => item.includes("E2E p50"))).toMatch(/\bfail\b/);
+  const open = items.find((item) => item.includes("failed requests"));
+  expect(open).toMatch(/inconclusive/);
+  expect(open).not.toMatch(/\bfail\b/);
+});
