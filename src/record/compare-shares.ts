@@ -15,6 +15,8 @@ export interface SharePair {
   readonly worse: ComparedMetric["worse"];
   /** Requests of each run; the smaller number if they differ. */
   readonly requests: number;
+  /** Up to this difference they are the same. Default: none. */
+  readonly tolerance?: number;
 }
 
 const CONFIDENCE = 0.95;
@@ -31,8 +33,16 @@ export function measuredShare(share: number, of: number): MeasuredShare {
  * difference ends within one percentage point. Anything between is undecided: a tolerance without an interval would accept a build
  * that fails one request in a hundred.
  */
-export function judgeShares({ a, b, worse, requests }: SharePair): Pick<ComparedMetric, "verdict" | "why"> {
+export function judgeShares({
+  a,
+  b,
+  worse,
+  requests,
+  tolerance = 0,
+}: SharePair): Pick<ComparedMetric, "verdict" | "why"> {
   const [from, to] = worse === "higher" ? [a, b] : [complement(a), complement(b)];
+  if (Math.abs(to.share - from.share) <= tolerance)
+    return { verdict: "not worse", why: `at most ${formatRounded(tolerance * 100, 1)} points apart` };
   const verdict = verdictOf(from, to);
   const intervals = `95 % intervals ${intervalText(a)} and ${intervalText(b)}`;
   if (verdict === "regressed" || verdict === "improved") return { verdict, why: `${intervals}, without overlap` };

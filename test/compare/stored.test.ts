@@ -111,6 +111,13 @@ describe("two stored runs", () => {
     expect(textsOf(found).join("\n")).toMatch(says);
   });
 
+  test("where a limit was reached before, a few more denials are not worse; where it was not, they are not the same", () => {
+    const denying = (denied: number) => withLoad(tier(40, { denied }));
+    expect(compared(denying(2_950), denying(3_100)).verdict).toBe("not worse");
+    expect(compared(denying(2_950), denying(3_500)).verdict).toBe("regressed");
+    expect(compared(denying(0), denying(150)).verdict).toBe("regressed");
+  });
+
   test("the recorded intervals count, which are wider if failures occur together", () => {
     const shares = { admitted: 0.99, denied: 0, failed: 0.01, invalid: 0 };
     const wide: [number, number] = [0, 0.2];
