@@ -39,7 +39,7 @@ export function quantileLegend(texts: readonly string[]): string[] {
     ...(texts.some((text) => text.includes("(")) ? ["(low–high): 95 % interval, where it is wide"] : []),
     ...(texts.some((text) => text.startsWith("≈")) ? ["≈: too few requests for an interval"] : []),
     ...(texts.includes("–")
-      ? [`–: too few requests for the percentile (${NEEDED.p90} for p90, ${NEEDED.p95} for p95, ${NEEDED.p99} for p99)`]
+      ? [`–: too few for the percentile (p90 needs ${NEEDED.p90}, p95 ${NEEDED.p95}, p99 ${NEEDED.p99})`]
       : []),
   ];
 }

@@ -40,7 +40,7 @@ export function overview(commands: readonly Described[], columns: number): strin
     "Load testing and conformance for model gateways.",
     ...groups.map((group) => group.replaceAll(KEPT, " ")),
     examples.join("\n"),
-    "`gauntlet <command> --help` shows the options and examples of a command; `gauntlet --version` the version.",
+    "`gauntlet <command> --help` shows a command's options and examples; `gauntlet --version` prints the version.",
   ]
     .join("\n\n")
     .concat("\n");

@@ -333,7 +333,7 @@ test("the command prints a table and one document, and renders a page", async ()
     /ttft_ms\{dialect=chat,phase=soak,stream=true\} p50 .* 134 ms .* 90 ms .*run-8 \(2026-11-08\)/,
   );
   expect(printed.stdout).toMatch(
-    /FAIL: 3 metrics got worse and did not recover: ttft_ms\{dialect=chat,phase=soak,stream=true\} p50, …\nexit code 1 \(failed\): --gate is set and the verdict is fail\n$/,
+    /FAIL: 3 metrics got worse and have stayed worse: ttft_ms\{dialect=chat,phase=soak,stream=true\} p50, …\nexit code 1 \(failed\), because of --gate\n$/,
   );
   const shown = await gauntlet(["history", db]);
   expect(shown.stdout).toMatch(/\nexit code 0 \(with --gate: 1\)\n$/);

@@ -103,7 +103,11 @@ describe("an error has location, path and advice", () => {
       minimal("").replace("env:GW_KEY", "sk-live-1234"),
       { line: 3, path: "keys.valid", message: expect.stringContaining("env:NAME or file:PATH") },
     ],
-    ["a wrong type", minimal("authorized: maybe\n"), { line: 4, path: "authorized", message: "expected boolean." }],
+    [
+      "a wrong type",
+      minimal("authorized: maybe\n"),
+      { line: 4, path: "authorized", message: "expected true or false." },
+    ],
     [
       "a wrong tier",
       minimal("limits: huge\n"),
@@ -113,7 +117,7 @@ describe("an error has location, path and advice", () => {
     [
       "a missing field",
       "name: x\nkeys: { valid: env:GW_KEY }\n",
-      { path: "baseUrl", message: "is missing; expected string." },
+      { path: "baseUrl", message: "missing; expected a string." },
     ],
     [
       "one address in a list",
