@@ -33,7 +33,7 @@ export function readYaml<T>(text: string, file: string, schema: z.ZodType<T>): Y
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: "error" });
   if (document.errors.length > 0) {
     throw new ConfigError(
-      document.errors.map((error) => {
+      document.errors.filter(isOwnProblem).map((error) => {
         const { line, col } = lines.linePos(error.pos[0]);
         return { file, line, column: col, path: "", message: `not valid YAML: ${describeSyntaxError(error)}.` };
       }),
@@ -55,11 +55,17 @@ export function readYaml<T>(text: string, file: string, schema: z.ZodType<T>): Y
   );
 }
 
-/** The parser's own message names its internals if a line has the wrong indentation or an unquoted colon. */
+/** The parser reports a mapping or list in the wrong place first, and then again as a key that is too long. */
+function isOwnProblem({ code }: YAMLParseError, index: number, errors: readonly YAMLParseError[]): boolean {
+  return code !== "MULTILINE_IMPLICIT_KEY" || errors[index - 1]?.code !== NESTED;
+}
+
+/** A line has the wrong indentation, or an unquoted colon; the parser points at the line before the wrong indentation. */
+const NESTED = "BLOCK_AS_IMPLICIT_KEY";
+
 function describeSyntaxError({ code, message }: YAMLParseError): string {
-  if (code === "BLOCK_AS_IMPLICIT_KEY" || code === "MULTILINE_IMPLICIT_KEY")
-    return 'check the indentation of this line and the one above, and quote a value that contains ": "';
-  return message;
+  if (code !== NESTED) return message;
+  return 'check the indentation of this line and the next, and quote a value that contains ": "';
 }
 
 /** @throws ConfigError for aliases that are undefined, circular, or so frequent that they expand to gigabytes. */
@@ -159,11 +165,12 @@ function problemsOf(issue: Issue, context: ProblemContext): ConfigProblem[] {
   return [at(issue.path, `${describe(issue)}.`)];
 }
 
-/** `expected a number or "none"`; `expected a number, or must not be empty`. */
+/** `expected a number or "none"`; `expected "none", or must be more than 0`. */
 function joinAlternatives(messages: readonly string[]): string {
   const isExpected = (message: string) => message.startsWith(EXPECTED);
-  if (!messages.every(isExpected)) return messages.join(", or ");
-  return `${EXPECTED}${messages.map((message) => message.slice(EXPECTED.length)).join(" or ")}`;
+  const values = messages.filter(isExpected).map((message) => message.slice(EXPECTED.length));
+  const others = messages.filter((message) => !isExpected(message));
+  return [...(values.length === 0 ? [] : [`${EXPECTED}${values.join(" or ")}`]), ...others].join(", or ");
 }
 
 const EXPECTED = "expected ";

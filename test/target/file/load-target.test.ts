@@ -115,6 +115,11 @@ describe("an error has location, path and advice", () => {
     ],
     ["a limit of zero", minimal("limits: { rpm: 0, inFlight: 4 }\n"), { line: 4, path: "limits.rpm" }],
     [
+      "a limit that is neither a number nor none",
+      minimal("limits: { rpm: 100, inFlight: many }\n"),
+      { line: 4, path: "limits.inFlight", message: 'expected a number or "none".' },
+    ],
+    [
       "a missing field",
       "name: x\nkeys: { valid: env:GW_KEY }\n",
       { path: "baseUrl", message: "missing; expected a string." },
@@ -162,6 +167,12 @@ describe("an error has location, path and advice", () => {
     ["a field given twice", minimal("name: a\nname: b\n"), { line: 5 }],
   ])("%s", (_what, text, problem) => {
     expect(problemsOf(text)[0]).toMatchObject({ file: "gauntlet.yaml", ...problem });
+  });
+
+  test("wrong indentation is one problem, with what to check", () => {
+    const message =
+      'not valid YAML: check the indentation of this line and the next, and quote a value that contains ": ".';
+    expect(problemsOf("keys:\n  valid: env:A\n   second: env:B\n")).toMatchObject([{ line: 2, message }]);
   });
 
   test("all problems together, and never the received value", () => {
