@@ -8,7 +8,7 @@ const temperatureIsTaken = defineCheck({
   explains: "Sends a request with `temperature: 0.2` and a control request without it. Our clients always send it.",
   across: { dialect: ["chat", "messages"] },
   cost: { requests: 2 },
-  // Sends and records. Decides nothing.
+  // Only sends and records; makes no decision.
   async run(t) {
     return { plain: await t.send(), warm: await t.send({ fields: { temperature: 0.2 } }) };
   },

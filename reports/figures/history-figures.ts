@@ -67,7 +67,7 @@ export function byGroup(trends: readonly Trend[]): { readonly group: Trend["grou
 }
 
 /** What the sentence about a history says. */
-export function factsOfHistory({ verdict, trends, lostChecks, notImported }: HistoryReport): HistoryFacts {
+export function factsOfHistory({ verdict, runs, trends, lostChecks, notImported }: HistoryReport): HistoryFacts {
   const named = (result: Trend["verdict"]) => trends.filter((trend) => trend.verdict === result);
   const vanished = lostChecks.filter(({ now }) => now === null).length;
   return {
@@ -78,6 +78,7 @@ export function factsOfHistory({ verdict, trends, lostChecks, notImported }: His
     vanished,
     lost: lostChecks.length - vanished,
     notImported: notImported.length,
+    runs: runs.length,
     longest: Math.max(0, ...trends.map(({ values }) => values.length)),
     needed: MIN_RUNS,
   };

@@ -71,7 +71,7 @@ export function latencyLegend(kinds: readonly KindLatencies[]): string[] {
   const rows = kinds.flatMap(({ rows: some }) => some);
   const signs = quantileLegend(rows.flatMap(({ cells }) => cells));
   const hasGaps = rows.some(({ name }) => name === EVENT_GAP);
-  return hasGaps ? ["*: between events; these streams do not report tokens", ...signs] : signs;
+  return hasGaps ? ["*: time between events, because these streams do not report token counts", ...signs] : signs;
 }
 
 /** `latency in at-rate-limit, ms`. */

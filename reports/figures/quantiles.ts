@@ -37,7 +37,7 @@ export function quantileLegend(texts: readonly string[]): string[] {
     ...(texts.some((text) => text.startsWith("≈")) ? ["≈: too few requests for an interval"] : []),
     ...(texts.includes("–")
       ? [
-          `–: too few requests for the percentile (${SAMPLES_NEEDED.p90} for p90, ${SAMPLES_NEEDED.p95} for p95, ${SAMPLES_NEEDED.p99} for p99)`,
+          `–: too few for the percentile (p90 needs ${SAMPLES_NEEDED.p90}, p95 ${SAMPLES_NEEDED.p95}, p99 ${SAMPLES_NEEDED.p99})`,
         ]
       : []),
   ];

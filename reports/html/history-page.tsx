@@ -74,7 +74,7 @@ function Verdict({ history }: { readonly history: HistoryReport }) {
           <p>{`${plural(trends.length, "metric")} of ${plural(runs.length, "run")}; ${changed} changed.`}</p>
         </div>
       </div>
-      <ForeignList texts={reasons} />
+      <ForeignList texts={trends.length === 0 ? [] : reasons} />
     </section>
   );
 }

@@ -25,7 +25,7 @@ export function renderHistory(
   const facts = factsOfHistory(history);
   const lines = [
     colors.dim(
-      `${oneLine(file)}: ${formatCount(imported, "run")} imported, ${known} already in the file, ${formatCount(runs.length, "run")} in the trends`,
+      `${oneLine(file)}: ${formatCount(imported, "run")} imported, ${known} already there; trends over ${formatCount(runs.length, "run")}`,
     ),
     ...notImported.map(({ dir, why }) => colors.yellow(`not imported: ${oneLine(dir)}: ${oneLine(why)}`)),
     ...byGroup(trends)
@@ -36,10 +36,11 @@ export function renderHistory(
         ...tableOf(some, colors),
         ...withoutValue(some).map((line) => colors.yellow(line)),
       ]),
-    // The verdict of a short history says the same.
-    ...(historyWord(facts) === "collecting" && byGroup(trends).length === 1 ? [] : reasons).map(
-      (reason) => `  ${oneLine(reason, 300)}`,
-    ),
+    // The verdict of a short history, or of one without metrics, says the same.
+    ...((historyWord(facts) === "collecting" && byGroup(trends).length === 1) || trends.length === 0
+      ? []
+      : reasons
+    ).map((reason) => `  ${oneLine(reason, 300)}`),
     paint(verdict, colors.bold(`${historyWord(facts).toUpperCase()}: ${oneLine(describeHistory(facts), 300)}`)),
     exitLine(history, { exitCode, gate }),
   ];
@@ -51,7 +52,7 @@ function exitLine(
   { verdict }: HistoryReport,
   { exitCode, gate }: { readonly exitCode: number; readonly gate: boolean },
 ): string {
-  if (gate) return `${describeExitCode(exitCode)}: --gate is set and the verdict is ${verdict}`;
+  if (gate) return `${describeExitCode(exitCode)}${exitCode === 0 ? "" : ", because of --gate"}`;
   return `exit code ${exitCode}${verdict === "pass" ? "" : ` (with --gate: ${verdict === "fail" ? 1 : 4})`}`;
 }
 
@@ -102,6 +103,6 @@ function tableOf(all: readonly Trend[], colors: Colors): string[] {
   });
   return [
     terminalTable(columns, rows),
-    ...(more > 0 ? [`  and ${formatCount(more, "more metric")}, with --html`] : []),
+    ...(more > 0 ? [`  ${formatCount(more, "more metric")}: add --html trends.html to see all`] : []),
   ];
 }

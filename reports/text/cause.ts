@@ -71,9 +71,9 @@ export function adviceFor({ worst, isAboutPath, loadRuns }: CauseFacts): string 
         ? `The gateway denied the request, but with ${worst.response?.status} instead of ${describeExpected(expected)}. Change the status, or, if ${worst.response?.status} is intended, declare it under contract.denials.`
         : "Compare the exchange with its control request: the only difference between them decides the status.";
     case "header":
-      return `${observed.kind === "absent" ? "Send" : "Correct"} this header in these responses, and run the first of these checks again.`;
+      return `${observed.kind === "absent" ? "Send" : "Correct"} this header in these responses, then rerun the first of these checks.`;
     case "field":
-      return `${observed.kind === "absent" ? "Add this field to" : "Correct this field of"} the response body, and run the first of these checks again.`;
+      return `${observed.kind === "absent" ? "Add this field to" : "Correct this field of"} the response body, then rerun the first of these checks.`;
     default:
       break;
   }
@@ -82,7 +82,7 @@ export function adviceFor({ worst, isAboutPath, loadRuns }: CauseFacts): string 
     return "Compare the counts with the limits in the target file: either the gateway does not enforce them, or the account has other limits.";
   if (loadRuns !== undefined && worst.response === undefined && worst.requirements.length === 0)
     return "The charts of the load in the HTML report show when this happened. Compare them with a run of an earlier build.";
-  return "Compare the recorded response with the expectation, fix the gateway, and run the first of these checks again.";
+  return "Compare the response with what was expected, fix the gateway, then rerun the first of these checks.";
 }
 
 /** Whether the gateway denied the request, in whatever words. */

@@ -6,8 +6,8 @@ export type Term = readonly [word: string, meaning: string];
 /** Words of loads: requests and their outcomes, then their times. `docs/concepts.md` and the reports show the same list. */
 export const LOAD_TERMS: readonly Term[] = [
   ["admitted", "a complete 2xx that is a usable reply"],
-  ["denied", "a 4xx: the gateway refuses the request, and says why by its status and a reason"],
-  ["failed", "no complete response, or an error of the gateway: a broken connection, a timeout, a 5xx"],
+  ["denied", "a 4xx: the gateway refuses the request; the status and a reason say why"],
+  ["failed", "no complete response, or a gateway error: a broken connection, a timeout, a 5xx"],
   ["invalid", "a complete 2xx that no client could use: an HTML page, an error object, no output"],
   ["dropped", "due, but not sent: the load generator had reached its own bound"],
   ["in flight", "sent; its response has not ended yet"],

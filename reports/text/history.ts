@@ -13,6 +13,8 @@ export interface HistoryFacts {
   readonly vanished: number;
   readonly lost: number;
   readonly notImported: number;
+  /** Number of all runs. */
+  readonly runs: number;
   /** Runs of the longest series, and the number that a trend needs. */
   readonly longest: number;
   readonly needed: number;
@@ -28,11 +30,15 @@ function isCollecting({ verdict, metrics, vanished, lost, notImported, longest, 
 
 /** What decided the verdict of a history, most important first: all that fails it, or else all that leaves it open. */
 export function describeHistory(facts: HistoryFacts): string {
-  const { verdict, metrics, undecided, regressed, vanished, lost, notImported, longest, needed } = facts;
+  const { verdict, metrics, undecided, regressed, vanished, lost, notImported, runs, longest, needed } = facts;
   if (isCollecting(facts)) return `${longest} of the ${needed} runs that a trend needs`;
   const [first] = regressed;
   const worse =
-    first === undefined ? [] : [`${formatCount(regressed.length, "metric")} got worse and did not recover: ${first}`];
+    first === undefined
+      ? []
+      : [
+          `${formatCount(regressed.length, "metric")} got worse and ${regressed.length === 1 ? "has" : "have"} stayed worse: ${first}`,
+        ];
   const failed = [
     ...worse.map((text) => (regressed.length > 1 ? `${text}, …` : text)),
     ...(vanished === 0
@@ -44,7 +50,7 @@ export function describeHistory(facts: HistoryFacts): string {
       ? []
       : [`${formatCount(lost, "check")} that earlier runs decided ${lost === 1 ? "is" : "are"} no longer decided`]),
     ...(notImported === 0 ? [] : [`${formatCount(notImported, "run")} could not be imported`]),
-    ...(metrics === 0 ? ["no run has a metric"] : []),
+    ...(metrics === 0 ? [nothingMeasured(runs)] : []),
     ...(metrics > 0 && undecided > 0 ? [`${undecided} of ${formatCount(metrics, "metric")} could not be decided`] : []),
   ];
   if (verdict === "pass")
@@ -53,3 +59,6 @@ export function describeHistory(facts: HistoryFacts): string {
       : `no metric got worse; ${undecided} of ${formatCount(metrics, "metric")} could not be decided`;
   return (verdict === "fail" ? failed : open).join("; ");
 }
+
+const nothingMeasured = (runs: number): string =>
+  `nothing was measured in ${formatCount(runs, "run")}: no check was decided and no load completed`;

@@ -41,7 +41,7 @@ export function overview(commands: readonly Described[], columns: number): strin
     ...groups.map((group) => group.replaceAll(KEPT, " ")),
     examples.join("\n"),
     "Exit codes: 0 passed, 1 failed, 2 usage or configuration, 3 target unreachable, 4 inconclusive, 5 internal error.",
-    "`gauntlet <command> --help` shows the options and examples of a command; `gauntlet --version` the version.",
+    "`gauntlet <command> --help` shows a command's options and examples; `gauntlet --version` prints the version.",
   ]
     .join("\n\n")
     .concat("\n");

@@ -45,21 +45,21 @@ export function judgeTrends({
           `${undecided.length - tooFew.length} of ${formatCount(trends.length, "metric")} not decided: ${first.name}: ${first.why}`,
         ]),
     ...tooFewLines(tooFew),
-    ...(trends.length === 0 ? ["no run has a metric"] : []),
+    ...(trends.length === 0 ? ["no run measured anything"] : []),
   ];
   if (regressed.length + vanished.length > 0) return { verdict: "fail", reasons };
   const isOpen = open.length + notImported.length + lostChecks.length > 0 || undecided.length === trends.length;
   return { verdict: isOpen ? "inconclusive" : "pass", reasons };
 }
 
-/** `no trend yet, 8 runs are needed: starter has 1 run, checks has 3 runs in the longest of 2 series`. */
+/** `no trend yet, 8 runs are needed: starter has 1 run, checks has 2 series with at most 3 runs each`. */
 function tooFewLines(trends: readonly Trend[]): string[] {
   if (trends.length === 0) return [];
   const byName = [...groupBy(trends, ({ group }) => group.name)];
   const named = byName.slice(0, MAX_NAMED).map(([name, some]) => {
     const series = new Set(some.map(({ group }) => JSON.stringify(group))).size;
     const runs = Math.max(...some.map(({ values }) => values.length));
-    return `${name} has ${formatCount(runs, "run")}${series === 1 ? "" : ` in the longest of ${series} series`}`;
+    return `${name} has ${series === 1 ? formatCount(runs, "run") : `${series} series with at most ${formatCount(runs, "run")} each`}`;
   });
   const more = byName.length > MAX_NAMED ? ` and ${byName.length - MAX_NAMED} more` : "";
   return [`no trend yet, ${MIN_RUNS} runs are needed: ${named.join(", ")}${more}`];

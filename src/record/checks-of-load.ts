@@ -71,7 +71,7 @@ export function checkOfPhase(checks: readonly CheckResult[], run: Named, phase: 
   return checks.find((check) => check.id === id);
 }
 
-const RUN_TITLE = "The load was sent as planned";
+const RUN_TITLE = "Load generation";
 
 const FRAME = {
   suite: "load",
@@ -121,7 +121,7 @@ function judgedThresholds(run: JudgedRun): CheckResult[] {
       ...run.thresholds,
       id: thresholdsCheckId(run),
       check: "load.thresholds",
-      title: "The thresholds of the workload are met",
+      title: "Thresholds of the workload",
       axes: { run: run.name },
       durationMs: 0,
     },
@@ -145,7 +145,7 @@ function judgedEvents(run: JudgedRun): CheckResult[] {
       ...run.disturbance,
       id: eventsCheckId(run),
       check: "load.events",
-      title: "The gateway withstands the events of the workload",
+      title: "Events of the workload",
       axes: { run: run.name },
       durationMs: 0,
     },

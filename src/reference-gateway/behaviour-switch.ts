@@ -72,8 +72,10 @@ function pick<T extends { readonly name: string }>(what: string, table: readonly
     const found = table.find((entry) => entry.name === name);
     if (found !== undefined) return found;
     const near = table.filter((entry) => sharesAWord(entry.name, name)).map((entry) => entry.name);
-    const hint = near.length === 0 ? "" : ` Names like it: ${near.slice(0, 5).join(", ")}.`;
-    throw new UsageError(`There is no ${what} named "${name}".${hint}`, { hint: `gauntlet gateway --list-${what}s` });
+    const hint = near.length === 0 ? "" : ` Similar: ${near.slice(0, 5).join(", ")}.`;
+    throw new UsageError(`there is no ${what} "${name}".${hint}`, {
+      hint: `\`gauntlet gateway --list-${what}s\` lists all.`,
+    });
   });
 }
 

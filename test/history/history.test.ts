@@ -323,6 +323,19 @@ test("from the second run on, the values of the main metrics are shown, and the 
   expect(stdout).not.toContain("no trend yet");
 });
 
+test("runs that measured nothing: the verdict says so, once", async () => {
+  for (const day of [1, 2]) {
+    const { load: _load, ...record } = recordWith(90, day);
+    keep(record);
+  }
+  const { stdout } = await gauntlet(["history", join(folder, "runs"), "--db", join(folder, "none.db")]);
+  const lines = stdout.trimEnd().split("\n").slice(1);
+  expect(lines).toEqual([
+    "INCONCLUSIVE: nothing was measured in 2 runs: no check was decided and no load completed",
+    "exit code 0 (with --gate: 4)",
+  ]);
+});
+
 test("the command prints a table and one document, and renders a page", async () => {
   keepAll(SLOWER);
   const db = join(folder, "runs.db");
@@ -333,7 +346,7 @@ test("the command prints a table and one document, and renders a page", async ()
     /ttft_ms\{dialect=chat,phase=soak,stream=true\} p50 .* 134 ms .* 90 ms .*run-8 \(2026-11-08\)/,
   );
   expect(printed.stdout).toMatch(
-    /FAIL: 3 metrics got worse and did not recover: ttft_ms\{dialect=chat,phase=soak,stream=true\} p50, …\nexit code 1 \(failed\): --gate is set and the verdict is fail\n$/,
+    /FAIL: 3 metrics got worse and have stayed worse: ttft_ms\{dialect=chat,phase=soak,stream=true\} p50, …\nexit code 1 \(failed\), because of --gate\n$/,
   );
   const shown = await gauntlet(["history", db]);
   expect(shown.stdout).toMatch(/\nexit code 0 \(with --gate: 1\)\n$/);

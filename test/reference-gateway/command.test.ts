@@ -142,8 +142,8 @@ test.each([
   [["--limits", "300"], /limits: "300" is not two whole numbers/],
   [["--tier", "huge"], /tier: "huge" is not one of/],
   [["--limiter", "leaky"], /limiter: "leaky" is not one of/],
-  [["--mutation", "auth.nothing"], /no mutation named "auth.nothing"/],
-  [["--variant", "json.nothing"], /no variant named "json.nothing"/],
+  [["--mutation", "auth.nothing"], /no mutation "auth.nothing"/],
+  [["--variant", "json.nothing"], /no variant "json.nothing"/],
   [["--keys", "/does/not/exist.json"], /keys: \/does\/not\/exist\.json cannot be read/],
 ])("%j ends with 2 and says why", async (args, message) => {
   await using command = run(...args);

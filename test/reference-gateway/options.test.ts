@@ -22,9 +22,9 @@ test.each<[string, GatewayOptions, RegExp]>([
   [
     "a mutation that does not exist",
     { mutations: ["auth.revoked-served"] },
-    /no mutation named "auth.revoked-served".*Names like it: auth\./,
+    /no mutation "auth.revoked-served".*Similar: auth\./,
   ],
-  ["a variant that does not exist", { variants: ["json.beautiful"] }, /no variant named "json.beautiful"/],
+  ["a variant that does not exist", { variants: ["json.beautiful"] }, /no variant "json.beautiful"/],
   ["a key for nobody", { keys: { vaild: "gk-12345678" } }, /no ready-made key is named "vaild"/],
   ["two keys with one text", { keys: { valid: "gk-12345678", second: "gk-12345678" } }, /same text as another key/],
 ])("%s is an error of use", async (_name, options, message) => {

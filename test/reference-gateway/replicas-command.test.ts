@@ -78,7 +78,7 @@ describe("gauntlet gateway --replicas", () => {
     ["one replica too few", ["--replicas", "0"], '--replicas takes a whole number from 2 to 16, not "0"'],
     ["a data file", ["--replicas", "2", "--data", "x.db"], "--data cannot be combined with --replicas"],
     ["providers", ["--replicas", "2", "--with-upstream"], "--with-upstream cannot be combined with --replicas"],
-    ["an unknown mutation", ["--replicas", "2", "--mutation", "no.such"], 'no mutation named "no.such"'],
+    ["an unknown mutation", ["--replicas", "2", "--mutation", "no.such"], 'no mutation "no.such"'],
   ])("rejects %s", async (_what, args, problem) => {
     const { code, stderr } = await gauntlet(["gateway", ...args]);
     expect(stderr).toContain(problem);

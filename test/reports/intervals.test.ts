@@ -42,7 +42,7 @@ describe("figures with intervals", () => {
   test("a quantile beyond the sample is not shown, and the requests that it needs are stated", () => {
     const { terminal } = rendered({ fromS: 0, toS: 60, kind: "steady" }, 60);
     expect(/^ {4}E2E .*$/m.exec(terminal)?.[0].trim().split(/ {2,}/).slice(3)).toEqual(["714 (700–820)", "–", "1,680"]);
-    expect(terminal).toContain("–: too few requests for the percentile (10 for p90, 20 for p95, 100 for p99)");
+    expect(terminal).toContain("–: too few for the percentile (p90 needs 10, p95 20, p99 100)");
   });
 
   test("the steady part of a phase is marked", () => {

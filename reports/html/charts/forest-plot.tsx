@@ -36,8 +36,8 @@ export function ForestPlot({
       <figcaption>
         <strong>Change from A to B</strong>
         <span class="note">
-          The band is the margin within which a change does not matter. A solid line is the 90 % interval of B against
-          A, a dashed one of A against itself. Right: B is higher.
+          The band is the margin within which a change does not matter. Solid line: 90 % interval of B compared with A.
+          Dashed: A compared with itself. To the right, B is higher.
         </span>
       </figcaption>
       <Sheet

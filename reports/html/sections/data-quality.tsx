@@ -40,8 +40,9 @@ export function DataQualitySection({ record }: { readonly record: RunRecord }) {
   return (
     <Section id="data-quality" title="Data quality" finding={`${finding}${generator}`}>
       <p>
-        Verdicts are based on {plural(record.traffic.requests, "recorded exchange")},{" "}
-        {sideOf(record) === "gateway" ? "first responses only" : "in order of arrival"}. {record.traffic.note}
+        Verdicts are based on {plural(record.traffic.requests, "recorded exchange")}
+        {sideOf(record) === "gateway" ? "; only first responses count, never retries" : ", in order of arrival"}.{" "}
+        {record.traffic.note}
       </p>
       {runs.length === 0 ? null : <Generators runs={runs} />}
       {states.size === 0 ? null : (

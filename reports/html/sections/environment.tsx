@@ -111,10 +111,10 @@ function Method() {
           A negative probe is a valid request with exactly one thing changed. Its control request must have been served.
         </li>
         <li>
-          Only first responses are judged: no retries, no redirects. After a stray denial, Gauntlet waits and tries once
-          more; a second one is inconclusive.
+          Only first responses are judged: no retries, no redirects. After an unexpected denial, Gauntlet waits and runs
+          the check once more; a second denial makes the result inconclusive.
         </li>
-        <li>Only what was run, sent and observed can pass.</li>
+        <li>Nothing passes unless it was actually run and observed.</li>
         <li>What the specification leaves open is reported, but never judged.</li>
         <li>
           Load is open-loop. Response time counts from when a request was due, service time from when it was sent;

@@ -62,11 +62,11 @@ export function Instance({ check, source, anchors, shownAbove }: InstanceProps) 
           </p>
         )}
         {evidence !== undefined && evidence.id === shownAbove ? (
-          <p class="note">Its exchange and the control request stand above.</p>
+          <p class="note">Its exchange and control request are shown above.</p>
         ) : evidence === undefined ? (
           <p class="note">
             {seenIn === undefined
-              ? "No exchange belongs to it."
+              ? "There is no single exchange behind this result."
               : `Exchange ${visible(seenIn)} is not in the run folder.`}
           </p>
         ) : (

@@ -21,13 +21,16 @@ export const capacityCommand = defineCommand({
   examples: [
     [
       "gauntlet capacity --objective 'ttft_ms p99 < 800, failed < 0.1%' --streams",
-      "streams whose first token comes in time",
+      "how many streams still get their first token within 800 ms (p99)",
     ],
-    ["gauntlet capacity --objective 'response_ms p99 < 500' --account growth", "requests per second that end in time"],
+    [
+      "gauntlet capacity --objective 'response_ms p99 < 500' --account growth",
+      "how many requests/s still end within 500 ms (p99)",
+    ],
   ],
   builder: (yargs) =>
     yargs.options({
-      objective: { ...text('for example "ttft_ms p99 < 800, failed < 0.1%"'), demandOption: true },
+      objective: { ...text('what must hold, for example "ttft_ms p99 < 800, failed < 0.1%"'), demandOption: true },
       target,
       account: { ...text("account to load: valid, starter, growth, scale, limited.0, …"), default: "valid" },
       workload: text("workload file whose mix of requests is sent"),

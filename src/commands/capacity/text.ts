@@ -102,7 +102,7 @@ function whyUncertain({ held, beyond }: Capacity): string | undefined {
   const { clause, needed } = unsure;
   return needed === undefined
     ? "there were too few requests to decide"
-    : `${clause} takes ${formatCount(needed, "request")} to decide`;
+    : `deciding ${clause} would take ${formatCount(needed, "request")}`;
 }
 
 function undecidedText(needed: number | undefined): string {

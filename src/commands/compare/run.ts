@@ -99,8 +99,8 @@ async function compareBuilds(options: CompareOptions, { interruption, onProgress
   const targetA = await loadTargetOf(permitA, [workload]);
   const targetB = await loadTargetOf(permitB, [workload]);
   using folder = openFolder(options.out, startedAt, targetB, interruption);
-  note(`behaviour of both builds, and of the first again: ${suites.join(", ")}`);
   const names = sideNames({ path: options.a, start: options.startA }, { path: options.b, start: options.startB });
+  note(`running the checks on ${names.a}, on ${names.b}, and on ${names.a} again (control): ${suites.join(", ")}`);
   const observe = (built: typeof builtA, { budget }: Permit, name: string) =>
     observeBehaviour(built, { budget, suites, seed, signal, onProgress, name });
   const a = await observe(builtA, permitA, `behaviour of ${names.a}, 1 of 3`);

@@ -5,7 +5,10 @@ export const historyCommand = defineCommand({
   describe: "Store runs in one file, and show how their metrics change over time",
   examples: [
     ["gauntlet history gauntlet-runs", "import run folders, and show the trends of what they measured"],
-    ["gauntlet history gauntlet-history.db --metric ttft_ms --gate", "what the file has; exit code 1 if it got worse"],
+    [
+      "gauntlet history gauntlet-history.db --metric ttft_ms --gate",
+      "trends of the stored runs; exit code 1 if a metric got worse",
+    ],
   ],
   builder: (yargs) =>
     yargs

@@ -89,7 +89,7 @@ const planCommand = defineCommand({
       measure: {
         type: "boolean",
         default: true,
-        describe: "measure k6 here, about 20 s; --no-measure takes the figures of docs/scale.md",
+        describe: "measure k6 here, about 20 s; --no-measure uses the figures in docs/scale.md",
       },
       k6,
       json,
@@ -103,7 +103,7 @@ const planCommand = defineCommand({
 /** `gauntlet k6`: what is needed to run on other machines. */
 export const k6Command: CommandModule = {
   command: "k6 <action>",
-  describe: "Export load for k6, import its results, plan how many instances it needs",
+  describe: "Export a workload for k6, import k6's results, or work out how many instances it needs",
   builder: (yargs) => yargs.command(exportCommand).command(importCommand).command(planCommand),
   handler: ({ action }) => {
     const guess = didYouMean(String(action), ["export", "import", "plan"]);

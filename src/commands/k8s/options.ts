@@ -35,7 +35,7 @@ const exportCommand = defineCommand({
 /** `gauntlet k8s`: what is needed to run on a cluster. */
 export const k8sCommand: CommandModule = {
   command: "k8s <action>",
-  describe: "Export load of the native engine for Kubernetes",
+  describe: "Export a workload as Kubernetes manifests",
   builder: (yargs) => yargs.command(exportCommand),
   handler: ({ action }) => {
     throw new UsageError(`there is no "k8s ${String(action)}"`, {

@@ -13,7 +13,7 @@ import {
 /** `gauntlet limits`: finds out how an account is limited. */
 export const limitsCommand = defineCommand({
   command: "limits",
-  describe: "Measure the limits of an account: rate, burst, limiter, concurrency; runs the account into them",
+  describe: "Measure the limits of an account: rate, burst, limiter, concurrency; deliberately reaches them",
   examples: [
     ["gauntlet limits --target gauntlet.yaml --account limited.0", "an account that is set aside for this"],
     ["gauntlet limits --target gauntlet.yaml --budget-requests 2000 --minutes 3", "within a budget"],

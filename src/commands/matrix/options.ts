@@ -15,7 +15,7 @@ export const matrixCommand = defineCommand({
       .positional("claims", { type: "string", array: true, demandOption: true, describe: "files of claims" })
       .options({
         out: { type: "string", requiresArg: true, demandOption: true, describe: "folder to write to" },
-        overhead: text("run of gauntlet overhead: its figures are shown next to the claims, apart from the results"),
+        overhead: text("run of gauntlet overhead: its figures appear next to the claims, separate from the results"),
         records: text("folder with the runs: verifies each claim against its run, and shows complete exchanges"),
         json,
       }),

@@ -5,7 +5,7 @@ export const mergeCommand = defineCommand({
   describe: "Merge the shards of a load into one run",
   examples: [
     ["gauntlet merge shard-1 shard-2 shard-3 --out merged", "all shards of a load"],
-    ["gauntlet merge results/* --out merged --json", "as one JSON document, as `gauntlet load --json` prints it"],
+    ["gauntlet merge results/* --out merged --json", "as JSON, in the same form as `gauntlet load --json`"],
   ],
   builder: (yargs) =>
     yargs

@@ -32,7 +32,7 @@ export const reportCommand = defineCommand({
         choices: ["html", "llm-d", ...TEXT_FORMATS] as const,
         default: [],
         describe:
-          "format to write; may be repeated; default: html, junit, ctrf and markdown; claim: what the run proves about its profiles",
+          "format to write; may be repeated; default: html, junit, ctrf and markdown; claim states what the run proves about its profiles",
       },
       layout: {
         choices: ["single", "folder"] as const,

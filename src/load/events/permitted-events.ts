@@ -29,7 +29,7 @@ export function permittedEvents(events: readonly WorkloadEvent[], target: EventT
     if (known === undefined && action.kind === "named")
       return problem(
         `disturb.${action.name}`,
-        `is missing; the event "${event}" of the workload needs it.`,
+        `missing; the event "${event}" of the workload needs it.`,
         `Define it in the target file: \`disturb: { ${action.name}: ./${action.name}.sh }\`.`,
       );
     if (known?.kind === "http" && !isLoopback(known.url) && !target.authorized)
@@ -56,7 +56,7 @@ export function permittedEvents(events: readonly WorkloadEvent[], target: EventT
       if (event.expect[field] !== undefined && (target.processes?.[needed] ?? []).length === 0)
         problem(
           `processes.${needed}`,
-          `is missing; the event "${event.name}" of the workload limits ${field}.`,
+          `missing; the event "${event.name}" of the workload limits ${field}.`,
           `Name the gateway's files on this machine: \`processes: { pidFiles: [gateway.pid], logs: [gateway.log] }\`.`,
         );
     const action = resolved(event.action, event.name);

@@ -59,21 +59,21 @@ export function listAdvice(target: Target, list: Response): Advice | undefined {
 }
 
 /** Advice for a base URL that has no model list below it. */
-function pathAdvice({ pathname }: URL): Advice {
+function pathAdvice({ pathname, origin }: URL): Advice {
   const wrong = /\/(chat\/completions|messages|models)\/?$/.exec(pathname);
   if (wrong !== null)
     return {
       cause: `baseUrl ends in ${wrong[0]}`,
-      next: "Omit the endpoint: baseUrl ends in the version segment, such as /v1.",
+      next: "Omit the endpoint: baseUrl ends with the version, such as /v1.",
     };
   if (!/\/v\d+\/?$/.test(pathname))
     return {
-      cause: `no model list below ${pathname}`,
-      next: "baseUrl should end in the version segment, such as /v1.",
+      cause: `there is no model list at ${pathname.replace(/\/$/, "")}/models`,
+      next: `baseUrl should end with the version, such as ${origin}/v1.`,
     };
   return {
-    cause: "no model list below baseUrl",
-    next: "Check the path of baseUrl; it ends in the version segment and nothing after it.",
+    cause: `there is no model list at ${pathname.replace(/\/$/, "")}/models`,
+    next: "Check the path of baseUrl: it ends with the version, and nothing follows.",
   };
 }
 

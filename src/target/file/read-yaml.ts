@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { type Document, isMap, isPair, isScalar, LineCounter, parseDocument } from "yaml";
+import { type Document, isMap, isPair, isScalar, LineCounter, parseDocument, type YAMLParseError } from "yaml";
 import type * as z from "zod";
 import { ConfigError, type ConfigProblem, fileProblem, maskLikely, nearestOf } from "../../core/index.ts";
 
@@ -33,9 +33,9 @@ export function readYaml<T>(text: string, file: string, schema: z.ZodType<T>): Y
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: "error" });
   if (document.errors.length > 0) {
     throw new ConfigError(
-      document.errors.map((error) => {
+      document.errors.filter(isOwnProblem).map((error) => {
         const { line, col } = lines.linePos(error.pos[0]);
-        return { file, line, column: col, path: "", message: `not valid YAML: ${error.message}.` };
+        return { file, line, column: col, path: "", message: `not valid YAML: ${describeSyntaxError(error)}.` };
       }),
     );
   }
@@ -53,6 +53,19 @@ export function readYaml<T>(text: string, file: string, schema: z.ZodType<T>): Y
   throw new ConfigError(
     result.error.issues.flatMap((issue) => problemsOf(issue, { file, place, exists, valueAt, schema })),
   );
+}
+
+/** The parser reports a mapping or list in the wrong place first, and then again as a key that is too long. */
+function isOwnProblem({ code }: YAMLParseError, index: number, errors: readonly YAMLParseError[]): boolean {
+  return code !== "MULTILINE_IMPLICIT_KEY" || errors[index - 1]?.code !== NESTED;
+}
+
+/** A line has the wrong indentation, or an unquoted colon; the parser points at the line before the wrong indentation. */
+const NESTED = "BLOCK_AS_IMPLICIT_KEY";
+
+function describeSyntaxError({ code, message }: YAMLParseError): string {
+  if (code !== NESTED) return message;
+  return 'check the indentation of this line and the next, and quote a value that contains ": "';
 }
 
 /** @throws ConfigError for aliases that are undefined, circular, or so frequent that they expand to gigabytes. */
@@ -133,7 +146,7 @@ function problemsOf(issue: Issue, context: ProblemContext): ConfigProblem[] {
   }
   // What distinguishes the alternatives has another value, or none. Zod's types do not declare the valid ones.
   if (issue.code === "invalid_union" && "options" in issue && Array.isArray(issue.options)) {
-    const missing = context.exists(issue.path) ? "" : "is missing; ";
+    const missing = context.exists(issue.path) ? "" : "missing; ";
     return [at(issue.path, `${missing}expected ${inWords(issue.options)}.`, meant(issue.options))];
   }
   if (issue.code === "invalid_union") {
@@ -143,14 +156,34 @@ function problemsOf(issue: Issue, context: ProblemContext): ConfigProblem[] {
     const deepest = inner.filter((problem) => problem.path.length > issue.path.map(String).join(".").length);
     // The intended alternative is the one that matched furthest.
     if (deepest.length > 0) return deepest;
-    return [at(issue.path, `${inner.map((problem) => problem.message.replace(/\.$/, "")).join(", or ")}.`)];
+    return [at(issue.path, `${joinAlternatives(inner.map((problem) => problem.message.replace(/\.$/, "")))}.`)];
   }
   if (issue.code === "invalid_value") return [at(issue.path, `${describe(issue)}.`, meant(issue.values))];
   if (issue.code === "invalid_type" && !context.exists(issue.path)) {
-    return [at(issue.path, `is missing; expected ${issue.expected}.`)];
+    return [at(issue.path, `missing; expected ${describeType(issue.expected)}.`)];
   }
   return [at(issue.path, `${describe(issue)}.`)];
 }
+
+/** `expected a number or "none"`; `expected "none", or must be more than 0`. */
+function joinAlternatives(messages: readonly string[]): string {
+  const isExpected = (message: string) => message.startsWith(EXPECTED);
+  const values = messages.filter(isExpected).map((message) => message.slice(EXPECTED.length));
+  const others = messages.filter((message) => !isExpected(message));
+  return [...(values.length === 0 ? [] : [`${EXPECTED}${values.join(" or ")}`]), ...others].join(", or ");
+}
+
+const EXPECTED = "expected ";
+
+/** `a number`, `an object`. @param type as Zod names it. */
+const describeType = (type: string): string => TYPE_NAMES.get(type) ?? `${/^[aeiou]/.test(type) ? "an" : "a"} ${type}`;
+
+const TYPE_NAMES: ReadonlyMap<string, string> = new Map([
+  ["boolean", "true or false"],
+  ["int", "a whole number"],
+  ["null", "null"],
+  ["record", "an object"],
+]);
 
 /** `"constant" or "poisson"`. */
 const inWords = (values: readonly unknown[]): string => values.map((value) => JSON.stringify(value)).join(" or ");
@@ -158,7 +191,7 @@ const inWords = (values: readonly unknown[]): string => values.map((value) => JS
 function describe(issue: Issue): string {
   switch (issue.code) {
     case "invalid_type":
-      return `expected ${issue.expected}`;
+      return `expected ${describeType(issue.expected)}`;
     case "invalid_value":
       return `expected ${inWords(issue.values)}`;
     case "too_small":

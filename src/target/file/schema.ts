@@ -165,7 +165,7 @@ interface WrittenAddresses {
 function addressesProblems({ baseUrl, addresses, addressChoice }: WrittenAddresses): [PropertyKey[], string][] {
   if (addresses === undefined) {
     return [
-      ...(baseUrl === undefined ? [[["baseUrl"], "is missing; expected string"] as [PropertyKey[], string]] : []),
+      ...(baseUrl === undefined ? [[["baseUrl"], "missing; expected a string"] as [PropertyKey[], string]] : []),
       ...(addressChoice === undefined ? [] : [[["addressChoice"], "requires addresses"] as [PropertyKey[], string]]),
     ];
   }

@@ -6,7 +6,7 @@ export const keyReference = z
   .string()
   .regex(
     /^(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$/,
-    "must be a reference, env:NAME or file:PATH; keys are never written into the file",
+    "must be env:NAME or file:PATH; never put the key itself in the file",
   )
   .meta({ description: "Reference to a key: env:NAME or file:PATH, never the key itself." });
 

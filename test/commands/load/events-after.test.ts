@@ -97,10 +97,10 @@ describe("capacity after an event", () => {
       /target\.yaml \(limits\): must state inFlight: the event "roll" of the workload expects that no capacity leaks \(capacityLeaked: 0\)/,
     );
     expect(refused.stderr).toMatch(
-      /\(processes\.pidFiles\): is missing; the event "roll" of the workload limits cpuPerRequest/,
+      /\(processes\.pidFiles\): missing; the event "roll" of the workload limits cpuPerRequest/,
     );
     expect(refused.stderr).toMatch(
-      /\(processes\.logs\): is missing; the event "roll" of the workload limits logBytesPerRequest/,
+      /\(processes\.logs\): missing; the event "roll" of the workload limits logBytesPerRequest/,
     );
   }, 60_000);
 });

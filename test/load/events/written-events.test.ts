@@ -110,7 +110,7 @@ const target = (rest: string) =>
 test("an action that the target file lacks is named, and so is a request to another host", () => {
   const named = [{ name: "r", atS: 1, action: { kind: "named" as const, name: "restart" }, expect: {} }];
   expect(() => permittedEvents(named, target(""))).toThrow(
-    /gauntlet\.yaml \(disturb\.restart\): is missing; the event "r" of the workload needs it\. Define it in the target file/,
+    /gauntlet\.yaml \(disturb\.restart\): missing; the event "r" of the workload needs it\. Define it in the target file/,
   );
   const there = 'disturb: { restart: { http: { url: "http://198.51.100.1/x" } } }';
   expect(() => permittedEvents(named, target(there))).toThrow(/would send a request to 198\.51\.100\.1/);

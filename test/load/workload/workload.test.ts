@@ -92,7 +92,7 @@ describe("workload files", () => {
 
   test.each([
     ["{ kind: concurrent, inFlight: 4 }", /:2:\d+ \(arrivals\.kind\): expected "constant" or "poisson" or /],
-    ["{ inFlight: 4 }", /:2:\d+ \(arrivals(\.kind)?\): is missing; expected "constant" or "poisson" or /],
+    ["{ inFlight: 4 }", /:2:\d+ \(arrivals(\.kind)?\): missing; expected "constant" or "poisson" or /],
   ])("arrivals %s: the kinds are named", (arrivals, message) => {
     const path = join(folder, "kind.yaml");
     writeFileSync(path, `name: k\narrivals: ${arrivals}\n`);

@@ -33,13 +33,17 @@ const origin = () => new URL(ready.baseUrl).origin;
 
 describe("mistakes of new users are named, with the next step", () => {
   test.each<[what: string, target: () => string, says: RegExp]>([
-    ["/v1 is missing", () => file(origin()), /no model list below \/\. baseUrl should end in the version segment/],
+    [
+      "/v1 is missing",
+      () => file(origin()),
+      /there is no model list at \/models\. baseUrl should end with the version, such as http:\/\/[^ ]+\/v1\./,
+    ],
     [
       "an endpoint in baseUrl",
       () => file(`${ready.baseUrl}/chat/completions`),
       /baseUrl ends in \/chat\/completions\. Omit the endpoint/,
     ],
-    ["a wrong path", () => file(`${origin()}/api/v1`), /no model list below baseUrl\. Check the path/],
+    ["a wrong path", () => file(`${origin()}/api/v1`), /there is no model list at \/api\/v1\/models\. Check the path/],
   ])("%s: nothing is judged, and it says why", async (_what, target, says) => {
     const { stderr, code } = await attempt(target());
     expect(stderr).toMatch(says);

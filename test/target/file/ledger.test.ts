@@ -94,7 +94,7 @@ describe("ledger", () => {
     [
       "no location of the next page",
       `ledger:\n  url: "http://127.0.0.1:2/?after={next}"\n  ${FIELDS}\n`,
-      { path: "ledger.next", message: expect.stringContaining("is missing") },
+      { path: "ledger.next", message: "missing; the url has {next}, and this says where its value is." },
     ],
     [
       "a field that is no pointer",

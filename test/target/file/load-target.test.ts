@@ -103,7 +103,11 @@ describe("an error has location, path and advice", () => {
       minimal("").replace("env:GW_KEY", "sk-live-1234"),
       { line: 3, path: "keys.valid", message: expect.stringContaining("env:NAME or file:PATH") },
     ],
-    ["a wrong type", minimal("authorized: maybe\n"), { line: 4, path: "authorized", message: "expected boolean." }],
+    [
+      "a wrong type",
+      minimal("authorized: maybe\n"),
+      { line: 4, path: "authorized", message: "expected true or false." },
+    ],
     [
       "a wrong tier",
       minimal("limits: huge\n"),
@@ -111,9 +115,14 @@ describe("an error has location, path and advice", () => {
     ],
     ["a limit of zero", minimal("limits: { rpm: 0, inFlight: 4 }\n"), { line: 4, path: "limits.rpm" }],
     [
+      "a limit that is neither a number nor none",
+      minimal("limits: { rpm: 100, inFlight: many }\n"),
+      { line: 4, path: "limits.inFlight", message: 'expected a number or "none".' },
+    ],
+    [
       "a missing field",
       "name: x\nkeys: { valid: env:GW_KEY }\n",
-      { path: "baseUrl", message: "is missing; expected string." },
+      { path: "baseUrl", message: "missing; expected a string." },
     ],
     [
       "one address in a list",
@@ -158,6 +167,12 @@ describe("an error has location, path and advice", () => {
     ["a field given twice", minimal("name: a\nname: b\n"), { line: 5 }],
   ])("%s", (_what, text, problem) => {
     expect(problemsOf(text)[0]).toMatchObject({ file: "gauntlet.yaml", ...problem });
+  });
+
+  test("wrong indentation is one problem, with what to check", () => {
+    const message =
+      'not valid YAML: check the indentation of this line and the next, and quote a value that contains ": ".';
+    expect(problemsOf("keys:\n  valid: env:A\n   second: env:B\n")).toMatchObject([{ line: 2, message }]);
   });
 
   test("all problems together, and never the received value", () => {

@@ -52,11 +52,7 @@ describe("tokenLimits", () => {
   });
 
   test.each<[what: string, text: string, problem: object]>([
-    [
-      "no number",
-      "tokenLimits: {}\n",
-      { path: "tokenLimits.tokensPerMinute", message: "is missing; expected number." },
-    ],
+    ["no number", "tokenLimits: {}\n", { path: "tokenLimits.tokensPerMinute", message: "missing; expected a number." }],
     ["no tokens", "tokenLimits: { tokensPerMinute: 0 }\n", { line: 3, path: "tokenLimits.tokensPerMinute" }],
     [
       "an unknown way to count",

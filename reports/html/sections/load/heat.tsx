@@ -2,7 +2,7 @@ import { ROWS_PER_DECADE } from "../../../../src/metrics/index.ts";
 import type { LoadRun } from "../../../../src/record/index.ts";
 import { oneLine } from "../../../clean-text.ts";
 import { HeatMap } from "../../charts/heat-map.tsx";
-import { decimal, duration, plural } from "../../format.ts";
+import { decimal, duration } from "../../format.ts";
 import { type HeatColumns, heatColumns } from "../../heat-columns.ts";
 import { spansOfRun } from "../../load-phases.ts";
 import { DataTable, Figure } from "../../parts.tsx";
@@ -66,7 +66,10 @@ function usual({ cells }: HeatColumns): string {
   const [most] = [...byRequirement].sort(([, a], [, b]) => b - a);
   const slowest = Math.max(...byRequirement.keys());
   if (most === undefined) return "";
-  return `Most took ${span(most[0], most[0] + 1)}; ${plural(byRequirement.get(slowest) ?? 0, "request")} took longest, ${span(slowest, slowest + 1)}.`;
+  const usualSpan = span(most[0], most[0] + 1);
+  const slowestSpan = span(slowest, slowest + 1);
+  if (usualSpan === slowestSpan) return `Most took ${usualSpan}; none took longer.`;
+  return `Most took ${usualSpan}; the slowest ${decimal(byRequirement.get(slowest) ?? 0)}, ${slowestSpan}.`;
 }
 
 function span(fromRow: number, toRow: number): string {

@@ -163,11 +163,11 @@ export function LoadFindings({ record, run, anchors }: Of) {
   const settled = findings.filter((entry) => !open.includes(entry));
   return (
     <>
-      {open.length === 0 ? null : table(open, "Findings that were not met")}
+      {open.length === 0 ? null : table(open, "Expectations that were not met, or are undecided,")}
       {settled.length === 0 ? null : (
         <details>
-          <summary>{plural(settled.length, "finding")} met or observed</summary>
-          {table(settled, "Findings met or observed")}
+          <summary>{plural(settled.length, "expectation")} met or only observed</summary>
+          {table(settled, "Expectations met or only observed")}
         </details>
       )}
     </>

@@ -49,11 +49,12 @@ function sentence(record: RunRecord, runs: readonly LoadRun[]): string {
     by("pass").length === 0 ? "" : `${enumerate(by("pass"))} passed`,
     by("warn").length === 0 ? "" : `${enumerate(by("warn"))} passed with warnings`,
     by("fail").length === 0 ? "" : `${enumerate(by("fail"))} failed`,
-    by("inconclusive").length === 0 ? "" : `${enumerate(by("inconclusive"))} could not be decided`,
+    by("inconclusive").length === 0
+      ? ""
+      : `${enumerate(by("inconclusive"))} ${by("inconclusive").length === 1 ? "is" : "are"} undecided`,
     by("not-applicable").length === 0 ? "" : `${enumerate(by("not-applicable"))} had nothing to judge`,
   ].filter((part) => part !== "");
-  const text = parts.join("; ");
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+  return `Loads: ${parts.join("; ")}.`;
 }
 
 interface RunProps {
@@ -72,7 +73,7 @@ function Tier({ record, run, anchors }: RunProps) {
       </h3>
       <p>
         {run.limits === null
-          ? "No limits are known."
+          ? "The account's limits are not known."
           : `Limits: ${decimal(run.limits.rpm)} requests a minute, ${decimal(run.limits.inFlight)} in flight.`}{" "}
         {duration(run.durationS * 1_000)}, engine {run.engine}
         {run.protocol === undefined ? "" : ` over ${run.protocol}`}, {plural(run.keys.length, "key")}.
