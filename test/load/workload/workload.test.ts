@@ -38,7 +38,7 @@ describe("workload files", () => {
     });
   });
 
-  test("an unknown field of one kind of arrivals is told the fields of this kind", () => {
+  test("an unknown field of one kind of arrivals names the fields of this kind", () => {
     const path = join(folder, "k.yaml");
     writeFileSync(path, "name: k\narrivals: { kind: constant, rate: 5, durationS: 2 }\n");
     expect(() => loadWorkload(path)).toThrow(/unknown field "rate"\. Known here: kind, ratePerS, durationS\./);
