@@ -1,4 +1,4 @@
-import { countToDecide, formatNumber } from "../../core/index.ts";
+import { countToDecide, formatNumber, UsageError } from "../../core/index.ts";
 import { LATENCY_FIGURE_NAMES, LATENCY_FIGURES } from "../../metrics/index.ts";
 import { isShare, minSamplesOf, type Threshold } from "../../policy/index.ts";
 import { planOf } from "../schedule/arrivals.ts";
@@ -9,7 +9,7 @@ import { assertMeasurable } from "./capacity/objective.ts";
  * Checks, before anything is sent, whether a workload can decide its thresholds.
  *
  * @returns a sentence for each threshold that so few requests cannot meet: it can only be crossed, or stay undecided.
- * @throws UsageError for a threshold on a latency that none of the requests has.
+ * @throws UsageError for a threshold that selects no requests, or on a latency that none of them has.
  */
 export function thresholdNeeds({ arrivals, mix, thresholds = [] }: Workload): string[] {
   if (arrivals === undefined) return [];
@@ -17,8 +17,12 @@ export function thresholdNeeds({ arrivals, mix, thresholds = [] }: Workload): st
   const weights = mix.reduce((sum, { weight }) => sum + weight, 0);
   return thresholds.flatMap(({ threshold }) => {
     const classes = mix.filter((one) => isAbout(threshold, one));
+    if (classes.length === 0)
+      throw new UsageError(`"${threshold.text}" selects no request: none in the mix has ${labelsText(threshold)}`, {
+        hint: "Change the labels of the threshold, or add such requests to the mix of the workload.",
+      });
     assertHasLatency(threshold, classes);
-    if (requests === undefined || classes.length === 0) return [];
+    if (requests === undefined) return [];
     const expected = classes.map(({ weight }) => Math.floor((requests * weight) / weights));
     const needed = requestsNeeded(threshold);
     const planned = isLatency(threshold) ? Math.min(...expected) : expected.reduce((sum, own) => sum + own, 0);
@@ -35,6 +39,13 @@ function isAbout({ labels }: Threshold, { dialect, stream }: RequestClass): bool
   const isOwn = (label: string, value: string) => labels[label] === undefined || labels[label] === value;
   return isOwn("dialect", dialect) && isOwn("stream", String(stream));
 }
+
+/** `dialect=messages, stream=true`. */
+const labelsText = ({ labels }: Threshold): string =>
+  Object.entries(labels)
+    .filter(([label]) => label === "dialect" || label === "stream")
+    .map(([label, value]) => `${label}=${value}`)
+    .join(", ");
 
 const figureOf = ({ metric }: Threshold) =>
   LATENCY_FIGURE_NAMES.find((name) => LATENCY_FIGURES[name].metric === metric);

@@ -31,4 +31,7 @@ test("a latency that none of the requests has is refused", () => {
     '"ttft_ms p50 < 800" cannot be measured: it applies only to streams, and no request in the mix is a stream',
   );
   expect(() => said(["ttft_ms{stream=false} p50 < 800"], 240)).toThrow("cannot be measured");
+  expect(() => said(["response_ms{dialect=messages,stream=true} p50 < 800"], 240)).toThrow(
+    "selects no request: none in the mix has dialect=messages, stream=true",
+  );
 });
