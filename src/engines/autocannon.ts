@@ -21,6 +21,8 @@ export interface PeakOptions {
 
 /** The part of an autocannon client used here; its own types declare none of it. */
 interface Client extends EventEmitter {
+  /** The present connection. */
+  readonly conn: EventEmitter;
   destroy(): void;
   readonly timeoutTicker: { clear(): void };
 }
@@ -34,6 +36,9 @@ interface Head {
 const nowUs = (): number => performance.now() * 1_000;
 /** Bodies are passed on up to this length, characters. */
 const MAX_BODY_CHARS = 4 * 1024 * 1024 + 1;
+/** Autocannon keeps a response until it is complete. The connection of a longer head or response is closed, bytes. */
+const MAX_HEAD_BYTES = 1024 * 1024;
+const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
 /** How often autocannon checks whether it is done, ms. */
 const POLL_INTERVAL_MS = 100;
 /** Autocannon's own end is only a safety net: every connection closes before it. */
@@ -118,7 +123,26 @@ function follow(client: Client, connection: number, { maySend, onReply, body, ti
     });
     sentUs = undefined;
   };
+  const leave = () => {
+    client.destroy();
+    // It sets its timer once more after this, which would reconnect.
+    setImmediate(() => client.timeoutTicker.clear());
+  };
+  let receivedBytes = 0;
+  const count = (chunk: Buffer) => {
+    receivedBytes += chunk.length;
+    if (receivedBytes <= (head === undefined ? MAX_HEAD_BYTES : MAX_RESPONSE_BYTES)) return;
+    // Not complete within any bound. Its parser cannot begin again, so the client has no further connection.
+    ended("deadline");
+    leave();
+  };
+  let counted: EventEmitter | undefined;
   client.on("request", () => {
+    receivedBytes = 0;
+    if (counted !== client.conn) {
+      counted = client.conn;
+      counted.on("data", count);
+    }
     // Restarted without an event for the previous request: the server closed the connection, or the request timed out.
     ended(sentUs !== undefined && nowUs() - sentUs >= timeoutUs * 0.99 ? "deadline" : "reset");
     if (maySend()) {
@@ -127,9 +151,7 @@ function follow(client: Client, connection: number, { maySend, onReply, body, ti
       head = undefined;
       return;
     }
-    client.destroy();
-    // It sets its timer once more after this, which would reconnect.
-    setImmediate(() => client.timeoutTicker.clear());
+    leave();
   });
   client.on("headers", (parsed: Head) => {
     head = parsed;

@@ -119,9 +119,10 @@ function reportable(out: string, first: string | undefined): string[] {
   const partial = existsSync(join(out, "run.json")) || (!record.complete && record.verdict.result !== "pass");
   const saysCutOff = record.complete || /cut off/.test(record.verdict.headline);
   const source = openSource(out);
-  // This one only describes load.
+  // This one only describes the phases of a load that have ended.
   const { "llm-d": ofLoad, ...others } = FORMATS;
-  const formats = [...Object.values(others), ...(record.load === undefined ? [] : [ofLoad])];
+  const isLoad = record.load?.runs.some(({ phases }) => phases.length > 0) === true;
+  const formats = [...Object.values(others), ...(isLoad ? [ofLoad] : [])];
   const texts = formats.map((format) => [...format(source, "single").values()].join(""));
   const html = texts[0] ?? "";
   return [
