@@ -243,11 +243,7 @@ describe("the file", () => {
     ["no owner", entry("").replace("    owner: o\n", ""), /\(waivers\.0\.owner\): missing/],
     ["an invalid date", entry("").replace("2030-01-31", "2030-02-31"), /:5:5 \(waivers\.0\.expires\)/],
     ["an unknown field", entry("    until: never\n"), /:8:5 .*unknown field "until"/],
-    [
-      "no magnitudes",
-      entry("").replace("    magnitudes: { AUTH-3: 1 }\n", ""),
-      /\(waivers\.0\.magnitudes\): missing/,
-    ],
+    ["no magnitudes", entry("").replace("    magnitudes: { AUTH-3: 1 }\n", ""), /\(waivers\.0\.magnitudes\): missing/],
     ["an invalid magnitude", entry("").replace("AUTH-3: 1", "AUTH-3: much"), /:7:\d+ \(waivers\.0\.magnitudes/],
     ["an invalid fingerprint", entry("").replace("0123456789ab", "xyz"), /twelve digits/],
     [
