@@ -71,7 +71,10 @@ for (const { what, start, holds, times } of CASES) {
     const { comparison } = JSON.parse(readFileSync(join(out, "run.json"), "utf8")) as { comparison: Comparison };
     const good = holds(comparison);
     if (!good) failed++;
-    const outcome = `${comparison.verdict}, exit code ${ended.code}: ${comparison.reasons.map(({ text }) => text).join("; ").slice(0, 300)}`;
+    const outcome = `${comparison.verdict}, exit code ${ended.code}: ${comparison.reasons
+      .map(({ text }) => text)
+      .join("; ")
+      .slice(0, 300)}`;
     process.stdout.write(`${good ? "ok  " : "BAD "} ${what} ${time}/${times}: ${outcome}\n`);
     rmSync(folder, { recursive: true });
   }
