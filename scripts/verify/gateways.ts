@@ -31,7 +31,9 @@ import { type StartedExample, startExample } from "./gateways/start-example.ts";
 
 /** Those that are tried without names on the command line. */
 const DEFAULT_GATEWAYS = GATEWAYS.filter(({ onlyByName }) => onlyByName !== true);
-const ALL_CHECKS: readonly GatewayRun[] = [{ name: "conform", command: ["conform", "--target", "gauntlet.yaml"] }];
+const ALL_CHECKS: readonly GatewayRun[] = [
+  { name: "conform", command: ["conform", "--target", "gauntlet.yaml"], mustDecide: true },
+];
 
 /** Exit code of a run that could not judge everything, and of a verification without a result. */
 const NO_VERDICT = 4;
@@ -185,7 +187,7 @@ async function tryGateway(gateway: Gateway): Promise<Omit<Tried, "gateway"> | un
 
   if (args.propose) await proposeTarget(started);
   const checks = new Map<string, readonly CheckResult[]>();
-  for (const { name: runName, command } of gateway.runs ?? ALL_CHECKS) {
+  for (const { name: runName, command, mustDecide } of gateway.runs ?? ALL_CHECKS) {
     const out = join(work, runName);
     await running.untilAllAccept?.();
     const done = await started.gauntlet([...command, "--out", out]);
@@ -200,7 +202,7 @@ async function tryGateway(gateway: Gateway): Promise<Omit<Tried, "gateway"> | un
       return undefined;
     }
     // 0 and 1 are verdicts, 4 is a run that could not judge everything; all others are errors.
-    if (done.code !== 0 && done.code !== 1 && (done.code !== NO_VERDICT || gateway.runs === undefined))
+    if (done.code !== 0 && done.code !== 1 && (done.code !== NO_VERDICT || mustDecide))
       throw new Error(`${runName} ended with ${done.code}:\n${done.stderr.slice(-2_000)}`);
     if (!existsSync(join(out, "report.html"))) throw new Error(`${runName} did not write report.html`);
     const damage = recordProblems(out);

@@ -13,6 +13,7 @@ import {
   checkChanges,
   DAILY_VARIATION,
   DECIDED,
+  phaseCheckId,
   type RunRecord,
   SAMPLES_NEEDED,
   statusOfFinding,
@@ -137,7 +138,7 @@ function explainedByChecks(
     (record.load?.runs ?? []).flatMap((run) =>
       run.phases.flatMap((phase) =>
         COMPARED_COUNTS.flatMap((what) => {
-          const message = failing.get(`load.${run.name}.${phase.name}.load.${what}`);
+          const message = failing.get(`${phaseCheckId(run, phase)}.load.${what}`);
           return message === undefined ? [] : [[shareName(run, phase, what), message] as const];
         }),
       ),

@@ -57,7 +57,7 @@ export function figureOf(record: Measured, threshold: Threshold): Figure | NoFig
 /** The value of what a threshold is about, whatever its bound; `undefined` if there is none, for example because of too few samples. */
 export function measuredValue(record: Measured, threshold: Threshold): Pick<Figure, "value" | "samples"> | undefined {
   const figure = figureOf(record, threshold);
-  // A quantile that another one proves to be too high has no value of its own.
+  // The value is that of another quantile, which proves that the bound is crossed.
   if (!("value" in figure) || figure.provenBy !== undefined) return undefined;
   return { value: figure.value, samples: figure.samples };
 }

@@ -9,7 +9,7 @@ type Named = Pick<LoadRun, "name">;
 const runCheckId = ({ name }: Named): string => `load.${name}`;
 
 /** `load.starter.over-rate-limit`. */
-const phaseCheckId = (run: Named, { name }: Named): string => `${runCheckId(run)}.${name}`;
+export const phaseCheckId = (run: Named, { name }: Named): string => `${runCheckId(run)}.${name}`;
 
 /** Load results as checks: one for each run, for each phase, and for each invariant over sampled exchanges of a phase. */
 export function checksOfLoad(load: JudgedLoad | undefined): CheckResult[] {

@@ -1,5 +1,5 @@
 import type { MeasuredShare } from "../core/index.ts";
-import { judgeShares, measuredShare } from "./compare-shares.ts";
+import { judgeDenials, judgeShares, measuredShare } from "./compare-shares.ts";
 import type { ComparedMetric } from "./sections/comparison-section.ts";
 
 /** One figure of two runs made at different times. */
@@ -28,8 +28,6 @@ const SAME_FACTOR = 1.1;
 const SAME_MS: Readonly<Record<string, number>> = { p50: 2, p90: 3, p95: 3, p99: 5 };
 const OTHER_SAME_MS = 2;
 const MIN_SAMPLES = 30;
-/** Where a limit was reached in the first run, how many more requests are denied depends on how fast they were sent. */
-const DENIED_TOLERANCE = 0.05;
 
 /** Why a figure is not worse, and why it is undecided. */
 export const NOT_WORSE = "not worse, as far as two runs can show";
@@ -53,8 +51,8 @@ export function compareSeparateRuns(figure: FigurePair): ComparedMetric {
   if (unit === "share") {
     const of = samples ?? 0;
     const shares = figure.shares ?? { a: measuredShare(a, of), b: measuredShare(b, of) };
-    const tolerance = a > 0 && /\bdenied_share/.test(name) ? DENIED_TOLERANCE : 0;
-    const judged = judgeShares({ ...shares, worse, requests: of, tolerance });
+    const judge = /\bdenied_share/.test(name) ? judgeDenials : judgeShares;
+    const judged = judge({ ...shares, worse, requests: of });
     // Few requests can show that a share is worse, but not that it is the same.
     return judged.verdict === "not worse" && of < MIN_SAMPLES ? open(tooFew(of)) : { ...metric, ...judged };
   }

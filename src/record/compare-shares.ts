@@ -15,8 +15,6 @@ export interface SharePair {
   readonly worse: ComparedMetric["worse"];
   /** Requests of each run; the smaller number if they differ. */
   readonly requests: number;
-  /** Up to this difference they are the same. Default: none. */
-  readonly tolerance?: number;
 }
 
 const CONFIDENCE = 0.95;
@@ -33,16 +31,8 @@ export function measuredShare(share: number, of: number): MeasuredShare {
  * difference ends within one percentage point. Anything between is undecided: a tolerance without an interval would accept a build
  * that fails one request in a hundred.
  */
-export function judgeShares({
-  a,
-  b,
-  worse,
-  requests,
-  tolerance = 0,
-}: SharePair): Pick<ComparedMetric, "verdict" | "why"> {
+export function judgeShares({ a, b, worse, requests }: SharePair): Pick<ComparedMetric, "verdict" | "why"> {
   const [from, to] = worse === "higher" ? [a, b] : [complement(a), complement(b)];
-  if (Math.abs(to.share - from.share) <= tolerance)
-    return { verdict: "not worse", why: `at most ${formatRounded(tolerance * 100, 1)} points apart` };
   const verdict = verdictOf(from, to);
   const intervals = `95 % intervals ${intervalText(a)} and ${intervalText(b)}`;
   if (verdict === "regressed" || verdict === "improved") return { verdict, why: `${intervals}, without overlap` };
@@ -55,6 +45,23 @@ export function judgeShares({
     ? `; about ${formatNumber(needed)} requests in each run would decide it, these had ${formatNumber(requests)}`
     : "";
   return { verdict, why: `the ${intervals} overlap${howMany}` };
+}
+
+/** A load that exceeds a limit has at least this share of denials. */
+const OVER_LIMIT = 0.05;
+/** There, how many requests are denied depends on how fast they were sent: up to this difference, it is no evidence. */
+const DENIED_NOISE = 0.05;
+
+/** The shares of denied requests. Beyond a limit, a rise must exceed what the pace of two runs explains. */
+export function judgeDenials(pair: SharePair): Pick<ComparedMetric, "verdict" | "why"> {
+  const rise = pair.b.share - pair.a.share;
+  if (pair.a.share < OVER_LIMIT || Math.abs(rise) > DENIED_NOISE) return judgeShares(pair);
+  return rise <= MARGIN
+    ? { verdict: "not worse", why: "beyond a limit, within the margin" }
+    : {
+        verdict: "inconclusive",
+        why: "beyond a limit, the share of denials also depends on how fast requests were sent",
+      };
 }
 
 function verdictOf(from: MeasuredShare, to: MeasuredShare): ComparedMetric["verdict"] {

@@ -17,6 +17,7 @@ export {
   checksOfRun,
   checksOfUnsent,
   figuresOfLoad,
+  phaseCheckId,
 } from "./checks-of-load.ts";
 export { compareSeparateRuns, DAILY_VARIATION, NOT_WORSE } from "./compare-separate-runs.ts";
 export { measuredShare } from "./compare-shares.ts";

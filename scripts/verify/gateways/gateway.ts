@@ -24,6 +24,8 @@ export interface GatewayRun {
   /** Name of the folder with its record. */
   readonly name: string;
   readonly command: readonly string[];
+  /** A run that could not judge everything is an error: otherwise, one in which every check is blocked would be as expected. */
+  readonly mustDecide?: true;
 }
 
 /** A third-party gateway. */

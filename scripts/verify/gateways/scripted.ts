@@ -8,6 +8,7 @@ import { startProgram } from "./program.ts";
 const RUNS: readonly GatewayRun[] = ["upstream", "ledger"].map((suite) => ({
   name: suite,
   command: ["conform", suite, "--target", "upstream.yaml"],
+  mustDecide: true,
 }));
 
 /** An edit of a configuration: the address in `field` becomes that of the provider of `gauntlet upstream`. */

@@ -8,7 +8,7 @@ import { assertMeasurable } from "./capacity/objective.ts";
 /**
  * Checks, before anything is sent, whether a workload can decide its thresholds.
  *
- * @returns a sentence for each threshold that so few requests cannot meet: it can only be crossed, or stay undecided.
+ * @returns a sentence for each threshold for which the workload sends too few requests: it can only be crossed, or stay undecided.
  * @throws UsageError for a threshold that selects no requests, or on a latency that none of them has.
  */
 export function thresholdNeeds({ arrivals, mix, thresholds = [] }: Workload): string[] {

@@ -12,7 +12,7 @@ function said(written: readonly string[], requests: number, mix: readonly Reques
   return thresholdNeeds({ arrivals, mix, thresholds: readThresholds(written) } as unknown as Workload);
 }
 
-test("a threshold that so few requests cannot meet is named before anything is sent", () => {
+test("a threshold that needs more requests than the workload sends is named before anything is sent", () => {
   expect(said(["failed < 0.5 %", "ttft_ms p99 < 800", "response_ms p50 < 800", "failed < 20"], 240)).toEqual([
     '"failed < 0.5 %" takes at least 770 requests to be met, and about 240 are sent: it can only be crossed, or stay undecided',
     '"ttft_ms p99 < 800" takes at least 368 requests of each kind to be met, and about 60 are sent: it can only be crossed, or stay undecided',
