@@ -151,10 +151,10 @@ function concluded(found: Omit<Comparison, "verdict" | "reasons">): Comparison {
   const named = (status: ComparisonReason["status"], some: readonly ComparedMetric[]) =>
     // Unusable figures are not reasons.
     isUsable ? some.map((metric) => ({ status, text: `${describeFigure(metric.name)}${figureReason(metric)}` })) : [];
-  const isOpen = (text: string): ComparisonReason => ({ status: "inconclusive", text });
+  const undecided = (text: string): ComparisonReason => ({ status: "inconclusive", text });
   const reasons: ComparisonReason[] = [
-    ...(control?.fit === true ? [] : [isOpen(control?.message ?? "The control is missing.")]),
-    ...(isServed ? [] : [isOpen("no latency could be compared: the builds admitted too little")]),
+    ...(control?.fit === true ? [] : [undecided(control?.message ?? "The control is missing.")]),
+    ...(isServed ? [] : [undecided("no latency could be compared: the builds admitted too little")]),
     ...describeChanges(checks),
     ...named("fail", by("regressed")),
     ...named("pass", by("improved")),

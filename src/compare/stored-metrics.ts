@@ -130,7 +130,7 @@ function figuresOf(run: LoadRun): Map<string, Figure> {
   return figures;
 }
 
-/** The interval of the record, which regards that requests depend on each other; without one, that of independent requests. */
+/** The recorded interval, which takes into account that requests depend on each other; without one, that of independent requests. */
 function shareOf(phase: LoadPhase, what: (typeof COMPARED_COUNTS)[number]): MeasuredShare {
   const { sent, shares } = phase;
   const interval = shares?.intervals[what];

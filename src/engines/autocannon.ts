@@ -36,7 +36,7 @@ interface Head {
 const nowUs = (): number => performance.now() * 1_000;
 /** Bodies are passed on up to this length, characters. */
 const MAX_BODY_CHARS = 4 * 1024 * 1024 + 1;
-/** Autocannon keeps a response until it is complete. The connection of a longer head or response is closed, bytes. */
+/** Maximum sizes, bytes. Autocannon buffers a response until it is complete, so a larger one closes the connection. */
 const MAX_HEAD_BYTES = 1024 * 1024;
 const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
 /** How often autocannon checks whether it is done, ms. */
@@ -125,14 +125,14 @@ function follow(client: Client, connection: number, { maySend, onReply, body, ti
   };
   const leave = () => {
     client.destroy();
-    // It sets its timer once more after this, which would reconnect.
+    // Autocannon sets its timer again after destroy(), which would reconnect.
     setImmediate(() => client.timeoutTicker.clear());
   };
   let receivedBytes = 0;
   const count = (chunk: Buffer) => {
     receivedBytes += chunk.length;
     if (receivedBytes <= (head === undefined ? MAX_HEAD_BYTES : MAX_RESPONSE_BYTES)) return;
-    // Not complete within any bound. Its parser cannot begin again, so the client has no further connection.
+    // The response exceeds the maximum. The parser cannot be reset, so this client opens no further connection.
     ended("deadline");
     leave();
   };

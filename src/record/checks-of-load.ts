@@ -99,7 +99,7 @@ function judgedRun(run: JudgedRun): CheckResult {
     status: isOpen ? "inconclusive" : "pass",
     message: isOpen ? open.map(({ text }) => text).join("; ") || "nothing was sent" : "the generator kept its schedule",
     ...(reason !== undefined && more.length === 0 && { reason }),
-    // Its phases have their durations.
+    // The time is counted in the phases.
     durationMs: 0,
   };
 }

@@ -27,7 +27,7 @@ export function measuredShare(share: number, of: number): MeasuredShare {
 }
 
 /**
- * Regressed if the second share is worse and the intervals do not overlap; not worse if it is not worse, or if the interval of the
+ * Regressed if the second share is worse and the intervals do not overlap; not worse if the second share is no worse than the first, or if the interval of the
  * difference ends within one percentage point. Anything between is undecided: a tolerance without an interval would accept a build
  * that fails one request in a hundred.
  */
@@ -39,7 +39,7 @@ export function judgeShares({ a, b, worse, requests }: SharePair): Pick<Compared
   if (verdict === "not worse") return { verdict, why: `${intervals}` };
   const again = (of: number) => verdictOf(measuredShare(from.share, of), measuredShare(to.share, of));
   const needed = countUntil(requests, (of) => again(of) !== "inconclusive");
-  // If the requests depend on each other, the intervals are wider than their number says, and so would be those of more requests.
+  // If requests depend on each other, the intervals are wider than their number suggests, so the number needed is unknown.
   const isKnown = Number.isFinite(needed) && again(requests) === "inconclusive";
   const howMany = isKnown
     ? `; about ${formatNumber(needed)} requests in each run would decide it, these had ${formatNumber(requests)}`

@@ -20,7 +20,7 @@ const LIMIT_SUITES = ["limits", "retry-after", "errors", "auth", "service"];
 const QUICK_SUITES = [...new Set(CHECKS.map(({ id }) => suiteOf(id)))].filter(
   (suite) => suite !== "limits" && suite !== "retry-after",
 );
-/** Longer than all checks take with a gateway that needs five seconds for every response, next to others. */
+/** Longer than all checks take with a gateway that needs five seconds for every response, while others are judged in parallel. */
 const HANG_MS = 1_800_000;
 
 const args = await yargs(process.argv.slice(2))

@@ -73,11 +73,11 @@ on:
   pull_request:
   push: { branches: [main] } # its run is the base of the comparison in pull requests
 permissions: { contents: read, pull-requests: write }
-# Two runs at once would share the limits of the account, and disturb each other's measurements.
+# Concurrent runs would share the account's limits and distort each other's measurements.
 concurrency: { group: gauntlet, cancel-in-progress: false }
 jobs:
   gauntlet:
-    # Pull requests of forks and of Dependabot have no secrets.
+    # Pull requests from forks and Dependabot get no secrets.
     if: >-
       github.event_name != 'pull_request' || (github.actor != 'dependabot[bot]' &&
       github.event.pull_request.head.repo.full_name == github.repository)

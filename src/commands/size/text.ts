@@ -72,8 +72,8 @@ function smallestTier({ needs, needsAtAnyPace, needsWithoutDenials, tiers, spanS
   const last = [`smallest tier: ${name(needs)}${paced}`, ...more].join("; ");
   if (continuous === undefined || continuous.needs === needs) return [last];
   return [
-    `the workload lasts ${formatNumber(spanS)} s, and limits count in minutes: kept up for longer, it is ${formatNumber(continuous.perMinute)} requests per minute`,
-    `${last}; if it lasts longer: ${name(continuous.needs)}`,
+    `the workload lasts ${formatNumber(spanS)} s, but limits count per minute: sustained, its rate would be ${formatNumber(continuous.perMinute)} requests/min`,
+    `${last}; if sustained for a minute or longer: ${name(continuous.needs)}`,
   ];
 }
 

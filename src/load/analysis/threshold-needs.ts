@@ -9,18 +9,21 @@ import { assertMeasurable } from "./capacity/objective.ts";
  * Checks, before anything is sent, whether a workload can decide its thresholds.
  *
  * @returns a sentence for each threshold for which the workload sends too few requests: it can only be crossed, or stay undecided.
- * @throws UsageError for a threshold that selects no requests, or on a latency that none of them has.
+ * @throws UsageError for a threshold that matches no requests, or on a latency that none of them has.
  */
 export function thresholdNeeds({ arrivals, mix, thresholds = [] }: Workload): string[] {
   if (arrivals === undefined) return [];
   const { requests } = planOf(arrivals);
   const weights = mix.reduce((sum, { weight }) => sum + weight, 0);
   return thresholds.flatMap(({ threshold }) => {
-    const classes = mix.filter((one) => isAbout(threshold, one));
+    const classes = mix.filter((one) => appliesTo(threshold, one));
     if (classes.length === 0)
-      throw new UsageError(`"${threshold.text}" selects no request: none in the mix has ${labelsText(threshold)}`, {
-        hint: "Change the labels of the threshold, or add such requests to the mix of the workload.",
-      });
+      throw new UsageError(
+        `threshold "${threshold.text}" matches no requests: no class in the mix has ${labelsText(threshold)}`,
+        {
+          hint: "Change the labels of the threshold, or add such a class to the mix.",
+        },
+      );
     assertHasLatency(threshold, classes);
     if (requests === undefined) return [];
     const expected = classes.map(({ weight }) => Math.floor((requests * weight) / weights));
@@ -29,15 +32,15 @@ export function thresholdNeeds({ arrivals, mix, thresholds = [] }: Workload): st
     if (needed === undefined || planned >= needed) return [];
     const of = isLatency(threshold) && mix.length > 1 ? " of each kind" : "";
     return [
-      `"${threshold.text}" takes at least ${formatNumber(needed)} requests${of} to be met, and about ${formatNumber(planned)} are sent: it can only be crossed, or stay undecided`,
+      `threshold "${threshold.text}" needs at least ${formatNumber(needed)} requests${of} to be met, but the workload sends about ${formatNumber(planned)}: it can only be crossed or remain undecided`,
     ];
   });
 }
 
 /** Whether requests of a class count for a threshold. */
-function isAbout({ labels }: Threshold, { dialect, stream }: RequestClass): boolean {
-  const isOwn = (label: string, value: string) => labels[label] === undefined || labels[label] === value;
-  return isOwn("dialect", dialect) && isOwn("stream", String(stream));
+function appliesTo({ labels }: Threshold, { dialect, stream }: RequestClass): boolean {
+  const labelMatches = (label: string, value: string) => labels[label] === undefined || labels[label] === value;
+  return labelMatches("dialect", dialect) && labelMatches("stream", String(stream));
 }
 
 /** `dialect=messages, stream=true`. */

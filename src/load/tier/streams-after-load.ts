@@ -13,7 +13,7 @@ const RELEASE_MS = 2_000;
 
 /**
  * Replicas may learn late of what has ended at the others, and only when the next request arrives: some streams are sent this long
- * before the rest, and those of them that are denied are sent again. The rest has one try: at a second one, a replica without leaked capacity might admit what another one denied.
+ * before the rest, and those of them that are denied are sent again. The rest are sent only once: on a second attempt, a replica without leaked capacity might admit what another one denied.
  */
 const EARLY_STREAMS = 4;
 const EARLY_MS = 1_500;

@@ -215,7 +215,7 @@ function ledgerProblems(written: Pick<WrittenLedger, "kind" | "url" | "command" 
   const missing = (["time", "input", "output", "cost"] as const).filter((name) => own[name] === undefined);
   if (missing.length > 0) problems.push([["fields"], `must have ${missing.join(", ")}`]);
   if (url?.includes("{next}") === true && next === undefined)
-    problems.push([["next"], "missing; the url has {next}, and this says where its value is"]);
+    problems.push([["next"], "missing; the URL contains {next}, and this field says where to read its value"]);
   return problems;
 }
 

@@ -212,7 +212,7 @@ function knownMembers(
   let nodes = [schema];
   for (const step of path) nodes = nodes.flatMap((node) => children(node, step));
   const alternatives = nodes.flatMap(unwrap);
-  const fitting = alternatives.filter((node) => isMeant(node, written));
+  const fitting = alternatives.filter((node) => matchesFixedValues(node, written));
   const names = (fitting.length > 0 ? fitting : alternatives).flatMap((node) => [
     ...Object.keys(shapeOf(node) ?? {}),
     ...recordNames(node),
@@ -220,8 +220,8 @@ function knownMembers(
   return [...new Set(names)];
 }
 
-/** Whether no member that must have a certain value, such as `kind`, has another one. */
-function isMeant(node: unknown, written: (name: string) => unknown): boolean {
+/** False if a member with fixed values, such as `kind`, has another value. */
+function matchesFixedValues(node: unknown, written: (name: string) => unknown): boolean {
   return Object.entries(shapeOf(node) ?? {}).every(([name, inner]) => {
     const [values, value] = [defOf(inner)?.["values"], written(name)];
     return !Array.isArray(values) || value === undefined || values.includes(value);

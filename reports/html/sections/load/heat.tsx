@@ -61,15 +61,15 @@ function atLeastMs(row: number): number {
 }
 
 function usual({ cells }: HeatColumns): string {
-  const byRequirement = new Map<number, number>();
-  for (const { row, count } of cells) byRequirement.set(row, (byRequirement.get(row) ?? 0) + count);
-  const [most] = [...byRequirement].sort(([, a], [, b]) => b - a);
-  const slowest = Math.max(...byRequirement.keys());
+  const countByRow = new Map<number, number>();
+  for (const { row, count } of cells) countByRow.set(row, (countByRow.get(row) ?? 0) + count);
+  const [most] = [...countByRow].sort(([, a], [, b]) => b - a);
+  const slowest = Math.max(...countByRow.keys());
   if (most === undefined) return "";
   const usualSpan = span(most[0], most[0] + 1);
   const slowestSpan = span(slowest, slowest + 1);
   if (usualSpan === slowestSpan) return `Most took ${usualSpan}; none took longer.`;
-  return `Most took ${usualSpan}; the slowest ${decimal(byRequirement.get(slowest) ?? 0)}, ${slowestSpan}.`;
+  return `Most took ${usualSpan}; the slowest ${decimal(countByRow.get(slowest) ?? 0)}, ${slowestSpan}.`;
 }
 
 function span(fromRow: number, toRow: number): string {

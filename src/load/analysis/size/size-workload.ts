@@ -53,7 +53,7 @@ export interface Sizing {
   /** Smallest tier that denies nothing with a limiter that counts per minute; `null` if none does. */
   readonly needsWithoutDenials: string | null;
   /**
-   * If the workload is shorter than the minute in which limits count: its average rate, kept up, and the smallest tier that has it;
+   * If the workload is shorter than the minute in which limits count: its average rate if sustained, and the smallest tier that allows it;
    * `null` as the tier if none does.
    */
   readonly continuous?: { readonly perMinute: number; readonly needs: string | null };

@@ -132,7 +132,7 @@ export const LEDGER_MUTATIONS: readonly Mutation[] = [
     },
     "ledger.rounds-up": {
       ...SHOWN,
-      // Dearer requests overspend a budget by more.
+      // More expensive requests overspend a budget by more.
       mayBreak: ["SPEND-6"],
       detectedBy: { "ledger.rounding": "LEDGER-COST" },
       summary: "Each request is charged in full tenths of a cent.",
