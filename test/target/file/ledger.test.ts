@@ -94,7 +94,10 @@ describe("ledger", () => {
     [
       "no location of the next page",
       `ledger:\n  url: "http://127.0.0.1:2/?after={next}"\n  ${FIELDS}\n`,
-      { path: "ledger.next", message: "missing; the URL contains {next}, and this field says where to read its value." },
+      {
+        path: "ledger.next",
+        message: "missing; the URL contains {next}, and this field says where to read its value.",
+      },
     ],
     [
       "a field that is no pointer",
