@@ -1,3 +1,4 @@
+// real-time: compares the times at which requests arrive with a schedule
 import { Tiktoken } from "js-tiktoken/lite";
 import ranks from "js-tiktoken/ranks/o200k_base";
 import { describe, expect, test } from "vitest";
