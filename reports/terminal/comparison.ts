@@ -1,5 +1,5 @@
-import { formatCount } from "../../src/core/index.ts";
-import type { Comparison, RunRecord } from "../../src/record/index.ts";
+import { formatCount, groupBy } from "../../src/core/index.ts";
+import type { ComparedMetric, Comparison, RunRecord } from "../../src/record/index.ts";
 import { oneLine } from "../clean-text.ts";
 import {
   describeComparison,
@@ -9,6 +9,7 @@ import {
   figureVerdict,
   groupDrift,
   mainFigures,
+  readFigure,
 } from "../text/index.ts";
 import type { Colors } from "./options.ts";
 import { figures, terminalTable } from "./table.ts";
@@ -20,7 +21,7 @@ const MAX_CHECKS = 12;
 /** A comparison for the terminal: the conclusion, figures in a table, other changes, and the verdict last. */
 export function renderComparison({ comparison, verdict }: RunRecord, colors: Colors): string {
   if (comparison === undefined) return "";
-  const { metrics, checks, drift, control, reasons } = comparison;
+  const { checks, drift, control, reasons } = comparison;
   const changed = [
     ...checks.newlyFailing.map(({ id, message }) =>
       colors.red(`✗ newly failing ${oneLine(id)}: ${oneLine(message, 160)}`),
@@ -35,7 +36,7 @@ export function renderComparison({ comparison, verdict }: RunRecord, colors: Col
   const groups = groupDrift(drift);
   const lines = [
     oneLine(describeComparison(comparison), 600),
-    ...(metrics.length === 0 ? [] : [table(comparison)]),
+    ...table(comparison),
     ...changed.slice(0, MAX_CHECKS),
     ...(changed.length > MAX_CHECKS ? [`and ${changed.length - MAX_CHECKS} more changed check instances`] : []),
     // A missing field matters more than a missing header, and there are many headers.
@@ -53,9 +54,10 @@ export function renderComparison({ comparison, verdict }: RunRecord, colors: Col
       : [colors.dim(`control, ${oneLine(comparison.a.name, 40)} against itself: ${oneLine(control.message, 200)}`)]),
     ...reasons.map(({ text }) => `  ${oneLine(text, 300)}`),
   ];
-  const sides = [comparison.a, comparison.b].map(({ name, label, runId, startedAt }) => {
+  const sides = [comparison.a, comparison.b].map(({ name, label, runId, startedAt }, side) => {
     const run = runId === undefined || startedAt === undefined ? "" : ` (run ${runId}, ${startedAt.slice(0, 10)})`;
-    return `  ${oneLine(name, 40)}: ${oneLine(label, 120)}${run}`;
+    const column = tableNames(comparison)[side];
+    return `  ${column === name ? "" : `${column}, `}${oneLine(name, 40)}: ${oneLine(label, 120)}${run}`;
   });
   const end = [
     paintedHeadline(verdict, colors),
@@ -75,29 +77,46 @@ function failingText({ checks, a, b }: Comparison): string[] {
   return [`  ${fail} in ${oneLine(b.name)} and did not in ${oneLine(a.name)}: ${oneLine(first.id)}${others}`];
 }
 
-function table(comparison: Comparison): string {
-  const { metrics, a: first, b: second } = comparison;
-  // What decides; margins and p-values are in the HTML report. One run of each side has no intervals.
-  const hasIntervals = metrics.some(({ low, high }) => low !== null && high !== null);
+/** Longest name of a side that the table of 80 columns has room for. */
+const MAX_NAME = 10;
+
+/** How the table names the two sides. */
+function tableNames({ a, b }: Comparison): readonly [string, string] {
+  const names = [oneLine(a.name), oneLine(b.name)] as const;
+  return names.every(({ length }) => length <= MAX_NAME) ? names : ["A", "B"];
+}
+
+/** The figures that have values, under the kind of requests that they are of; margins and p-values are in the HTML report. */
+function table(comparison: Comparison): string[] {
+  const isMeasured = ({ a, b }: ComparedMetric) => a !== null || b !== null;
+  const measured = comparison.metrics.filter(isMeasured);
+  // One run of each side has no intervals.
+  const hasIntervals = measured.some(({ low, high }) => low !== null && high !== null);
   const columns = [
     "figure",
-    ...figures(
-      ...[oneLine(first.name, 24), oneLine(second.name, 24), "change"],
-      ...(hasIntervals ? ["90 % interval"] : []),
-    ),
+    ...figures(...tableNames(comparison), "change"),
     "verdict",
+    ...(hasIntervals ? figures("90 % interval") : []),
   ];
-  const rows = metrics.map((metric) => {
-    const { name, a, b, change, low, high, unit } = metric;
-    const interval = [low, high].map((end) => figureChange(metric, end).split(" ")[0]);
-    return [
-      `${oneLine(describeFigure(name), 60)}${unit === "ms" ? ", ms" : ""}`,
-      figureValue(metric, a),
-      figureValue(metric, b),
-      figureChange(metric, change),
-      ...(hasIntervals ? [low === null || high === null ? "–" : `(${interval.join(" … ")})`] : []),
-      figureVerdict(metric, comparison),
-    ];
-  });
-  return terminalTable(columns, rows);
+  const groups = groupBy(measured, ({ name }) => readFigure(name).of ?? "all requests");
+  const rows = [...groups].flatMap(([of, some]) => [
+    [oneLine(of, 40), ...columns.slice(1).map(() => "")],
+    ...some.map((metric) => {
+      const { name, a, b, change, low, high, unit } = metric;
+      const interval = [low, high].map((end) => figureChange(metric, end).split(" ")[0]);
+      return [
+        `  ${oneLine(readFigure(name).what, 40)}${unit === "ms" ? ", ms" : ""}`,
+        figureValue(metric, a),
+        figureValue(metric, b),
+        figureChange(metric, change),
+        figureVerdict(metric, comparison),
+        ...(hasIntervals ? [low === null || high === null ? "–" : `(${interval.join(" … ")})`] : []),
+      ];
+    }),
+  ]);
+  const without = comparison.metrics.filter((metric) => !isMeasured(metric)).map(({ name }) => describeFigure(name));
+  return [
+    ...(rows.length === 0 ? [] : [terminalTable(columns, rows)]),
+    ...(without.length === 0 ? [] : [`no value in either: ${oneLine(without.join("; "), 400)}`]),
+  ];
 }

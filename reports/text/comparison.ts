@@ -12,17 +12,23 @@ const FIGURES: Readonly<Record<string, string>> = {
 const OF_CLASS = /^(?:(.+) )?(\S+) (streaming|non-streaming) (\w+?)(?: (p\d+))?$/;
 const OF_SHARE = /^(?:(.+) )?(\w+)_share$/;
 
-/** `TTFT p95, chat streaming` for `chat streaming ttft_ms p95`. Names that a policy uses stay as they are. */
-export function describeFigure(name: string): string {
+/** What a figure is, and of which requests: `TTFT p95` of `chat streaming`. Names that a policy uses stay as they are. */
+export function readFigure(name: string): { readonly what: string; readonly of: string | undefined } {
   const [, load, dialect, mode, figure = "", stat] = OF_CLASS.exec(name) ?? [];
   const label = FIGURES[figure];
-  if (label !== undefined)
-    return `${[label, ...(stat === undefined ? [] : [stat])].join(" ")}, ${dialect} ${mode}${inLoad(load)}`;
+  if (label !== undefined) return { what: listed(" ", label, stat), of: listed(", ", `${dialect} ${mode}`, load) };
   const [, where, outcome] = OF_SHARE.exec(name) ?? [];
-  return outcome === undefined ? name : `${outcome} requests${inLoad(where)}`;
+  return outcome === undefined ? { what: name, of: undefined } : { what: `${outcome} requests`, of: where };
 }
 
-const inLoad = (load: string | undefined): string => (load === undefined ? "" : `, ${load}`);
+/** `TTFT p95, chat streaming` for `chat streaming ttft_ms p95`. */
+export function describeFigure(name: string): string {
+  const { what, of } = readFigure(name);
+  return listed(", ", what, of);
+}
+
+const listed = (separator: string, ...parts: readonly (string | undefined)[]): string =>
+  parts.filter((part) => part !== undefined).join(separator);
 
 /** Whether the figures of a comparison say anything: a live one needs a control that does not differ from itself. */
 export function areFiguresUsable({ control }: Pick<Comparison, "control">): boolean {

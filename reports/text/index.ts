@@ -10,6 +10,7 @@ export {
   groupDrift,
   mainFigures,
   mainMetrics,
+  readFigure,
 } from "./comparison.ts";
 export { describeBroken, describeOpen, describePass, describeSilence } from "./conclusion.ts";
 export { describeKinds } from "./event-kinds.ts";

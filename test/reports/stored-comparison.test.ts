@@ -41,6 +41,35 @@ test("two stored runs have no columns for intervals, margins and tests, and no f
   expect(page.match(/as far as two runs can show/g)).toHaveLength(1);
 });
 
+test("the table fits 80 columns: figures under the kind of their requests, short names of sides, no rows without values", () => {
+  const { comparison, ...record } = comparedWith(run(2_000), run(20_000));
+  if (comparison === undefined) throw new Error("nothing was compared");
+  const [first] = comparison.metrics;
+  const names = {
+    a: { ...comparison.a, name: "the build of last week" },
+    b: { ...comparison.b, name: "of this week" },
+  };
+  const empty = {
+    ...first,
+    name: "chat streaming ttft_ms p95",
+    a: null,
+    b: null,
+  } as (typeof comparison.metrics)[number];
+  const metrics = [...comparison.metrics, empty];
+  const text = renderComparison(
+    { ...record, comparison: { ...comparison, ...names, metrics } },
+    pc.createColors(false),
+  );
+  const table = text.split("\n").filter((line) => /^[│┌├└]/.test(line));
+  expect(Math.max(...table.map(({ length }) => length))).toBeLessThanOrEqual(80);
+  expect(table[1]).toMatch(/figure +│ +A │ +B │ +change │ verdict/);
+  expect(table.some((line) => /^│ chat streaming, w +│ +│/.test(line))).toBe(true);
+  expect(table.some((line) => /^│ {3}E2E p50, ms +│ 2,000\.0 │ 20,000\.0 │/.test(line))).toBe(true);
+  expect(text).not.toMatch(/^│.*TTFT/m);
+  expect(text).toMatch(/^no value in either: TTFT p95, chat streaming$/m);
+  expect(text).toMatch(/^ {2}A, the build of last week: /m);
+});
+
 test("each reason in the page has its own status", () => {
   const page = pageOf(comparedWith(run(2_000, 0), run(20_000, 2)));
   const [, why = ""] = /<div class="reasons">([\s\S]*?)<\/ul>/.exec(page) ?? [];

@@ -5,6 +5,10 @@ export const compareCommand = defineCommand({
   describe: "Compare two builds of a gateway, or two stored runs: speed and behaviour",
   examples: [
     ["gauntlet compare old.yaml new.yaml --pairs 20", "two builds that are running"],
+    [
+      'gauntlet compare old.yaml new.yaml --start-a "node old/server.js" --start-b "node new/server.js"',
+      "two builds that it starts and stops",
+    ],
     ["gauntlet compare gauntlet-runs/before gauntlet-runs/after", "two stored runs"],
   ],
   builder: (yargs) =>
@@ -12,8 +16,10 @@ export const compareCommand = defineCommand({
       .positional("a", { type: "string", describe: "target file of the first build, or folder of a stored run" })
       .positional("b", { type: "string", describe: "the same for the second build" })
       .options({
-        "start-a": text("command that starts the first build"),
-        "start-b": text("command that starts the second build"),
+        "start-a": text(
+          "command that starts the first build: any, if a is its target file; otherwise one that starts `gauntlet gateway`",
+        ),
+        "start-b": text("the same for the second build"),
         pairs: {
           ...number(
             "rounds, at least 10; in each, the first build runs two blocks (one is the control), and the second build runs one",

@@ -34,7 +34,9 @@ export async function startBuild(
   }
   const command = commandOf(start);
   if (target !== undefined) return startWithTarget(loadTarget(target, process.env), command, { signal, environment });
-  const embedded = await startEmbedded({ command, signal });
+  const hint = `Without a target file, the command must start \`gauntlet gateway\`. To start any other gateway, name its target file as well.`;
+  const failure = (message: string, options: ErrorOptions) => new UsageError(message, { ...options, hint });
+  const embedded = await startEmbedded({ command, signal, started: { what: `the build "${start}"`, failure } });
   return { ...embedded, target: { ...embedded.target, name: start, configuration: { target: "embedded", start } } };
 }
 

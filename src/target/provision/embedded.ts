@@ -7,7 +7,7 @@ import { type TokenLimits, tokenLimitsOf } from "../file/token-limits.ts";
 import { Key } from "../key.ts";
 import type { Account, KeyName, Limits, Target, UpstreamTarget } from "../target.ts";
 import { embeddedProvisioner } from "./embedded-provisioner.ts";
-import { startOwnProcess } from "./own-process.ts";
+import { type OwnProcessOptions, startOwnProcess } from "./own-process.ts";
 import type { Provisioner } from "./provisioner.ts";
 
 /** The ready line of the gateway. */
@@ -57,11 +57,14 @@ export interface EmbeddedOptions {
   /** Program and arguments that start the gateway, e.g. Node, our main file, `gateway`. */
   readonly command: readonly [string, ...string[]];
   readonly signal?: AbortSignal;
+  /** If the command is the user's: what to call it, and the error if it does not start. */
+  readonly started?: Pick<OwnProcessOptions, "what" | "failure">;
 }
 
 /** Starts the reference gateway in a separate process and describes it as a target. */
-export async function startEmbedded({ command, signal }: EmbeddedOptions): Promise<EmbeddedGateway> {
-  const gateway = await startOwnProcess(command, { what: "the embedded gateway", readyField: "baseUrl", signal });
+export async function startEmbedded({ command, signal, started }: EmbeddedOptions): Promise<EmbeddedGateway> {
+  const own = { what: "the embedded gateway", readyField: "baseUrl", signal, ...started };
+  const gateway = await startOwnProcess(command, own);
   return {
     ...describeEmbedded(gateway.ready as unknown as ReadyLine),
     [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose](),

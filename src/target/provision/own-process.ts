@@ -19,7 +19,7 @@ const START_MS = 30_000;
 /** Longest wait for a clean exit before the process is killed, ms. */
 const STOP_MS = 5_000;
 
-interface OwnProcessOptions {
+export interface OwnProcessOptions {
   /** What it is, for error messages. */
   readonly what: string;
   /** A text field of its ready line. */
@@ -27,12 +27,16 @@ interface OwnProcessOptions {
   readonly signal?: AbortSignal | undefined;
   /** Longest wait for a clean exit before the process is killed, ms; default 5,000. */
   readonly stopMs?: number;
+  /** The error if it does not start; by default an internal one. A command that the user gave is the user's to correct. */
+  readonly failure?: (message: string, options: ErrorOptions) => GauntletError;
 }
+
+const internalFailure = (message: string, options: ErrorOptions) => new OwnProcessError(message, options);
 
 /** Starts a command of this program that prints a line of JSON when it is ready, and ends with this process. */
 export async function startOwnProcess(
   [program, ...args]: readonly [string, ...string[]],
-  { what, readyField, signal, stopMs = STOP_MS }: OwnProcessOptions,
+  { what, readyField, signal, stopMs = STOP_MS, failure = internalFailure }: OwnProcessOptions,
 ): Promise<OwnProcess> {
   // The channel carries no data: the process ends when it closes, even if this process is killed.
   const child = spawn(program, args, {
@@ -59,10 +63,11 @@ export async function startOwnProcess(
     if (typeof ready[readyField] !== "string") throw new Error("its first line was not the ready line.");
     return { ready, [Symbol.asyncDispose]: stop };
   } catch (error) {
-    await stop();
+    // A program that cannot be found never ran, so it cannot be stopped either.
+    if (child.pid !== undefined) await stop();
     // A usage error is about one of our options that was passed on.
     if (child.exitCode === EXIT.usage) throw new UsageError(stderr.trim().replace(/^gauntlet: /, ""), { cause: error });
-    throw new OwnProcessError(`${what} did not start: ${messageOf(error)} ${stderr.trim()}`.trim(), { cause: error });
+    throw failure(`${what} did not start: ${messageOf(error)} ${stderr.trim()}`.trim(), { cause: error });
   }
 }
 
