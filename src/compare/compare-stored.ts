@@ -11,7 +11,6 @@ import {
   type ComparedMetric,
   type Comparison,
   checkChanges,
-  DAILY_VARIATION,
   DECIDED,
   phaseCheckId,
   type RunRecord,
@@ -259,10 +258,7 @@ function undecidedLines(metrics: readonly ComparedMetric[]): string[] {
         : name;
     });
     const more = some.length > MAX_NAMED ? ` and ${some.length - MAX_NAMED} more metrics` : "";
-    const list = `${names.join("; ")}${more}`;
-    return why === DAILY_VARIATION
-      ? `undecided: ${list}, which can happen on one machine from one day to the next`
-      : `undecided (${why}): ${list}`;
+    return `undecided (${why}): ${names.join("; ")}${more}`;
   });
 }
 

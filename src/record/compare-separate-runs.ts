@@ -29,10 +29,6 @@ const SAME_MS: Readonly<Record<string, number>> = { p50: 2, p90: 3, p95: 3, p99:
 const OTHER_SAME_MS = 2;
 const MIN_SAMPLES = 30;
 
-/** Why a figure is not worse, and why it is undecided. */
-export const NOT_WORSE = "not worse, as far as two runs can show";
-export const DAILY_VARIATION = "within the day-to-day variation of a machine";
-
 /**
  * Compares a figure of two separate runs: shares by their intervals; of the others, only what exceeds the day-to-day noise is
  * decided. This is weaker evidence than an interleaved session.
@@ -65,8 +61,8 @@ export function compareSeparateRuns(figure: FigurePair): ComparedMetric {
     return { ...metric, verdict: "improved", why: `${BEYOND}, in the better direction` };
   }
   return isSame(from, to, figure)
-    ? { ...metric, verdict: "not worse", why: NOT_WORSE }
-    : open(unit === "tokens" ? "the replies are shorter" : DAILY_VARIATION);
+    ? { ...metric, verdict: "not worse", why: "" }
+    : open(unit === "tokens" ? "the replies are shorter" : "within the day-to-day variation of a machine");
 }
 
 const tooFew = (samples: number): string => `it has ${samples} samples, and ${MIN_SAMPLES} are needed`;

@@ -19,7 +19,7 @@ export {
   figuresOfLoad,
   phaseCheckId,
 } from "./checks-of-load.ts";
-export { compareSeparateRuns, DAILY_VARIATION, NOT_WORSE } from "./compare-separate-runs.ts";
+export { compareSeparateRuns } from "./compare-separate-runs.ts";
 export { measuredShare } from "./compare-shares.ts";
 export { type JournalLine, readJournal } from "./files/journal.ts";
 export { countExchanges, EXCHANGES, readExchanges } from "./files/read-exchanges.ts";

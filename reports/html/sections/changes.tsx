@@ -1,10 +1,4 @@
-import {
-  type CheckChange,
-  type ComparedMetric,
-  type Comparison,
-  NOT_WORSE,
-  type RunRecord,
-} from "../../../src/record/index.ts";
+import type { CheckChange, ComparedMetric, Comparison, RunRecord } from "../../../src/record/index.ts";
 import { oneLine } from "../../clean-text.ts";
 import { areFiguresUsable, describeComparison, describeFigure, figureVerdict, mainMetrics } from "../../text/index.ts";
 import { ForestPlot } from "../charts/forest-plot.tsx";
@@ -122,7 +116,7 @@ function Metrics({ comparison }: { readonly comparison: Comparison }) {
         rows={metrics.map((metric) => [
           <span key="name">
             {oneLine(describeFigure(metric.name), 100)}
-            {metric.why === NOT_WORSE ? null : <span class="because">{oneLine(metric.why, 160)}</span>}
+            {metric.why === "" ? null : <span class="because">{oneLine(metric.why, 160)}</span>}
           </span>,
           <StatusMark
             key="verdict"

@@ -30,8 +30,8 @@ export interface EventExpectations {
   /** CPU time, and bytes written to the log, of the gateway for a request, as a multiple of the time before. */
   readonly cpuPerRequest?: RatioBound | undefined;
   readonly logBytesPerRequest?: RatioBound | undefined;
-  /** Whether no capacity of the account may have leaked after the load. */
-  readonly capacityLeaked?: true | undefined;
+  /** Streams by which the account's concurrency limit may be smaller after the load. */
+  readonly capacityLeaked?: 0 | undefined;
   /** Time by which the longest response time in the window may exceed the p95 before, s. */
   readonly addedDelayS?: number | undefined;
   /** Time until outcomes and latency have recovered, s: from the start of the event, or of its undo if it has a duration. */

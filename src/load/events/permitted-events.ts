@@ -46,7 +46,7 @@ export function permittedEvents(events: readonly WorkloadEvent[], target: EventT
     return known;
   };
   const all = events.flatMap((event) => {
-    if (event.expect.capacityLeaked === true && !Number.isFinite(target.limits?.inFlight))
+    if (event.expect.capacityLeaked === 0 && !Number.isFinite(target.limits?.inFlight))
       problem(
         "limits",
         `must state inFlight: the event "${event.name}" of the workload expects that no capacity leaks (capacityLeaked: 0).`,

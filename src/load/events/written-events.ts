@@ -202,7 +202,7 @@ function expectationsOf(written: WrittenEvent["expect"] = {}): EventExpectations
     admitted: ratioOf(admitted),
     cpuPerRequest: ratioOf(cpuPerRequest),
     logBytesPerRequest: ratioOf(logBytesPerRequest),
-    capacityLeaked: capacityLeaked === undefined ? undefined : true,
+    capacityLeaked,
     addedDelayS,
     recoveredWithinS,
   };

@@ -31,7 +31,7 @@ export function streamsAfterLoad(
   { events = [] }: Pick<Workload, "events">,
   { limits }: Pick<Target, "limits">,
 ): number {
-  const isExpected = events.some(({ expect }) => expect.capacityLeaked === true);
+  const isExpected = events.some(({ expect }) => expect.capacityLeaked === 0);
   return isExpected && limits !== undefined && Number.isFinite(limits.inFlight) ? limits.inFlight : 0;
 }
 

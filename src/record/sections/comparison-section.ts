@@ -48,6 +48,7 @@ const metricSchema = z.strictObject({
   /** About how many pairs a verdict needs, if there is none yet. */
   neededPairs: z.int().nullable(),
   verdict: z.enum(METRIC_VERDICTS),
+  /** Empty if the verdict needs no reason. */
   why: z.string(),
 });
 
