@@ -236,7 +236,9 @@ describe("two stored runs", () => {
       { status: "inconclusive", text: expect.stringContaining("was cut short") },
       {
         status: "inconclusive",
-        text: expect.stringMatching(/^undecided \(within the day-to-day variation of a machine\): E2E p50, .* changed by 50\.0 %; E2E p99, .*/),
+        text: expect.stringMatching(
+          /^undecided \(within the day-to-day variation of a machine\): E2E p50, .* changed by 50\.0 %; E2E p99, .*/,
+        ),
       },
     ]);
   });
