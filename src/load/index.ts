@@ -4,6 +4,7 @@ export type { FrontierPoint } from "./analysis/capacity/frontier.ts";
 export { assertMeasurable, parseObjective } from "./analysis/capacity/objective.ts";
 export { type HeldGauge, judgeGauge, judgeLeaks } from "./analysis/judge-leaks.ts";
 export { analyseLimits, defaultLimitsPlan, type LimitsAnalysis } from "./analysis/limits/analyse-limits.ts";
+export { outlineOf } from "./analysis/load-outline.ts";
 export { type DurationOf, mostDenied, type Sizing, sizeWorkload } from "./analysis/size/size-workload.ts";
 export { thresholdNeeds } from "./analysis/threshold-needs.ts";
 export { assertDecidableByTotals, endIfCrossed, withThresholds } from "./analysis/thresholds.ts";

@@ -252,12 +252,14 @@ test("the plain model of the other dialect has its own price, and is not an addi
 });
 
 describe("many small requests", () => {
-  const small = (costMicroUsd: number, price: LedgerPrice) => {
+  const small = (costMicroUsd: number, price: LedgerPrice, failures = 0) => {
     const [served, tokens] = [100, { ...NO_TOKENS, input: 500, output: 100 }];
+    const failed = Array.from({ length: failures }, () => sent("failed").response);
+    const failedTokens = { ...NO_TOKENS, input: 5 * failures, output: failures };
     const rows = [row(sent("served"), { ...tokens, requests: served, costMicroUsd })];
     const terms = { ...TERMS, prices: { [MODEL]: price } };
     return judge("ledger.rounding", {
-      ...{ terms, reading: reading(rows), tokens, served, fromOthers: [], model: MODEL, failed: [] },
+      ...{ terms, reading: reading(rows), tokens, failedTokens, served, fromOthers: [], model: MODEL, failed },
     })[0];
   };
 
@@ -268,6 +270,13 @@ describe("many small requests", () => {
     const cheap = { ...PRICE, input: 0.1, output: 0.4 };
     expect(small(0, cheap)).toBe("inconclusive");
     expect(small(0, FREE)).toBe("not-applicable");
+  });
+
+  test("requests that failed may have been charged, and no more than they would cost", () => {
+    expect(small(1_080, PRICE)).toBe("fail");
+    expect(small(1_080, PRICE, 20)).toBe("pass");
+    expect(small(900, PRICE, 20)).toBe("pass");
+    expect(small(1_200, PRICE, 20)).toBe("fail");
   });
 });
 

@@ -1,4 +1,4 @@
-import { EXIT, UsageError } from "../../core/index.ts";
+import { UsageError } from "../../core/index.ts";
 import { Redactor } from "../../http/recorder/index.ts";
 import {
   assertDecidableByTotals,
@@ -21,7 +21,6 @@ import type { Policy } from "../../policy/index.ts";
 import {
   type OnProgress,
   type Outcome,
-  type Permit,
   permitFor,
   permitLine,
   planOfLoads,
@@ -43,6 +42,7 @@ import { loadTargetOf } from "../../run/preflight/index.ts";
 import { allKeys, type Target } from "../../target/index.ts";
 import { checkWatched, type Watch, type Watched, type WatchOptions, watchedBy } from "../../telemetry/live/index.ts";
 import { openTargetWatch, type TargetWatchOptions } from "../../telemetry/watch/index.ts";
+import { dryRun } from "./dry-run.ts";
 
 export interface LoadOptions extends TargetOptions, ShardOptions, WatchOptions, TargetWatchOptions {
   /** Tiers, shipped workloads, or workload files; several run concurrently. */
@@ -81,7 +81,7 @@ export async function load(options: LoadOptions, control: RunControl): Promise<O
   const length = options.brief ? "brief" : "thorough";
   const needs = workloads.flatMap(thresholdNeeds);
   const permit = permitFor(opened.target, planOfLoads(opened.target, workloads, length), "load");
-  if (options.dryRun) return dryLoad(permit, needs);
+  if (options.dryRun) return dryRun(permit, { workloads, length, needs });
   for (const text of needs) onProgress({ kind: "notice", text });
   onProgress({ kind: "notice", text: permitLine(permit) });
   onProgress({ kind: "step", text: `connecting to ${opened.target.baseUrl}` });
@@ -208,15 +208,6 @@ async function watched(options: WatchOptions, run: Watched): Promise<Watch | und
 }
 
 /** The plan of a load that is not sent. */
-function dryLoad(permit: Permit, needs: readonly string[]): Outcome {
-  const { plan } = permit;
-  return {
-    exitCode: EXIT.pass,
-    document: { exitCode: EXIT.pass, plan, ...(needs.length === 0 ? {} : { notices: needs }) },
-    text: () => [...needs, permitLine(permit)].map((line) => `gauntlet: ${line}\n`).join(""),
-  };
-}
-
 function withUntil(
   workload: Workload,
   until: Until | undefined,
