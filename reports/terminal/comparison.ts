@@ -52,7 +52,8 @@ export function renderComparison({ comparison, verdict }: RunRecord, colors: Col
     ...(control === null || reasons.some(({ text }) => text === control.message)
       ? []
       : [colors.dim(`control, ${oneLine(comparison.a.name, 40)} against itself: ${oneLine(control.message, 200)}`)]),
-    ...reasons.map(({ text }) => `  ${oneLine(text, 300)}`),
+    // The table has the figures that are worse or better.
+    ...reasons.filter(({ figure }) => figure === undefined).map(({ text }) => `  ${oneLine(text, 300)}`),
   ];
   const sides = [comparison.a, comparison.b].map(({ name, label, runId, startedAt }, side) => {
     const run = runId === undefined || startedAt === undefined ? "" : ` (run ${runId}, ${startedAt.slice(0, 10)})`;

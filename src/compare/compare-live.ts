@@ -150,7 +150,12 @@ function concluded(found: Omit<Comparison, "verdict" | "reasons">): Comparison {
   const isUsable = control?.fit === true && isServed;
   const named = (status: ComparisonReason["status"], some: readonly ComparedMetric[]) =>
     // Unusable figures are not reasons.
-    isUsable ? some.map((metric) => ({ status, text: `${describeFigure(metric.name)}${figureReason(metric)}` })) : [];
+    isUsable
+      ? some.map((metric) => ({
+          ...{ status, text: `${describeFigure(metric.name)}${figureReason(metric)}` },
+          ...(status === "inconclusive" ? {} : { figure: metric.name }),
+        }))
+      : [];
   const undecided = (text: string): ComparisonReason => ({ status: "inconclusive", text });
   const reasons: ComparisonReason[] = [
     ...(control?.fit === true ? [] : [undecided(control?.message ?? "The control is missing.")]),

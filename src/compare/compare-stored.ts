@@ -199,8 +199,8 @@ function conclude(first: StoredSide, second: StoredSide, found: Found): Pick<Com
           ]
         : []),
       ...describeChanges(checks),
-      ...of("regressed").map((metric) => ({ status: "fail" as const, text: figureText(metric) })),
-      ...of("improved").map((metric) => ({ status: "pass" as const, text: figureText(metric) })),
+      ...of("regressed").map((metric) => ({ status: "fail" as const, text: figureText(metric), figure: metric.name })),
+      ...of("improved").map((metric) => ({ status: "pass" as const, text: figureText(metric), figure: metric.name })),
       ...cut.map(({ runId }) => ({ status: "inconclusive" as const, text: `run ${runId} was cut short` })),
       ...undecidedLines(of("inconclusive")).map((text) => ({ status: "inconclusive" as const, text })),
       ...(compared === 0

@@ -14,6 +14,8 @@ import { decimal, duration } from "../format.ts";
 import { Copyable, DataTable, Foreign } from "../parts.tsx";
 import { ExchangeView } from "./exchange.tsx";
 
+/** Characters of a message in the summary of its instance. */
+const MAX_SUMMARY = 160;
 /** Maximum number of findings of one instance in the table. */
 const MAX_FINDINGS = 12;
 
@@ -39,7 +41,7 @@ export function Instance({ check, source, anchors, shownAbove }: InstanceProps) 
         <code>{oneLine(check.id, 200)}</code>
         {check.waived === undefined ? null : <span class="level">waived</span>}
         <span class="because">
-          <Foreign text={oneLine(check.message, 160)} />
+          <Foreign text={oneLine(check.message, MAX_SUMMARY)} />
         </span>
       </summary>
       <div class="body">
@@ -50,9 +52,12 @@ export function Instance({ check, source, anchors, shownAbove }: InstanceProps) 
           </p>
         )}
         {broken.length === 0 ? (
-          <p>
-            <Foreign text={shorten(check.message, 1_000)} />
-          </p>
+          // The summary has a short message in full.
+          check.message.length <= MAX_SUMMARY ? null : (
+            <p>
+              <Foreign text={shorten(check.message, 1_000)} />
+            </p>
+          )
         ) : (
           <Findings broken={broken} record={record} />
         )}

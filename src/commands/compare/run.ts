@@ -177,13 +177,11 @@ const BLOCKS = 3;
 /** Reports the progress of a block, and the remaining time of all blocks. */
 function blockProgress(
   onProgress: OnProgress,
-  what: string,
+  text: string,
   { blocksAfter, blockS }: { readonly blocksAfter: number; readonly blockS: number },
 ): (progress: LoadProgress) => void {
-  return ({ elapsedS, admittedPerS }) => {
-    const text = `${what}: ${Math.min(blockS, elapsedS).toFixed(0)} of ${blockS.toFixed(0)} s, ${admittedPerS.toFixed(0)}/s admitted`;
+  return ({ elapsedS }) =>
     onProgress({ kind: "step", text, leftS: blocksAfter * blockS + Math.max(0, blockS - elapsedS) });
-  };
 }
 
 /** Share of a limit that blocks may use: above it the comparison would measure denials, not builds. */

@@ -196,34 +196,34 @@ function FindingTitle({ finding, cause, anchors }: FindingTitleProps) {
   return cause === undefined ? <span>{title}</span> : <a href={`#${causeAnchor(anchors, cause)}`}>{title}</a>;
 }
 
-/** Denials by reason, failures and invalid replies by kind. */
-export function Denials({ run }: { readonly run: LoadRun }) {
-  const denials = run.phases.flatMap((phase) => phase.denials.map((denial) => ({ phase: phase.name, ...denial })));
+/** What failed, and which 2xx replies no client could use, with an exchange of each kind. */
+export function Failures({ run }: { readonly run: LoadRun }) {
   const failures = run.phases.flatMap((phase) => phase.failures.map((failure) => ({ phase: phase.name, ...failure })));
   const invalid = run.phases.flatMap((phase) => phase.invalidReplies.map((reply) => ({ phase: phase.name, ...reply })));
-  const kinds = [
-    ...(denials.length === 0 ? [] : ["denials by reason"]),
-    ...(failures.length === 0 ? [] : ["failures by kind"]),
-    ...(invalid.length === 0 ? [] : ["invalid replies by kind"]),
-  ].join(", ");
-  if (kinds === "") return null;
   return (
-    <details>
-      <summary>{kinds.charAt(0).toUpperCase() + kinds.slice(1)}</summary>
-      {denials.length === 0 ? null : (
-        <DataTable
-          caption={`Denials of ${oneLine(run.name, 40)} by reason`}
-          head={["Reason", "Phase", "Kind", ...numbers("Denials")]}
-          rows={denials.map(({ reason, phase, count, ...kind }) => [
-            <code key="reason">{oneLine(reason, 80)}</code>,
-            oneLine(phase, 40),
-            kindOf(kind),
-            decimal(count),
-          ])}
-        />
-      )}
+    <>
       <ByKind caption={`Failures of ${oneLine(run.name, 40)} by kind`} entries={failures} />
       <ByKind caption={`Invalid 2xx replies of ${oneLine(run.name, 40)} by defect`} entries={invalid} />
+    </>
+  );
+}
+
+export function Denials({ run }: { readonly run: LoadRun }) {
+  const denials = run.phases.flatMap((phase) => phase.denials.map((denial) => ({ phase: phase.name, ...denial })));
+  if (denials.length === 0) return null;
+  return (
+    <details>
+      <summary>Denials by reason</summary>
+      <DataTable
+        caption={`Denials of ${oneLine(run.name, 40)} by reason`}
+        head={["Reason", "Phase", "Kind", ...numbers("Denials")]}
+        rows={denials.map(({ reason, phase, count, ...kind }) => [
+          <code key="reason">{oneLine(reason, 80)}</code>,
+          oneLine(phase, 40),
+          kindOf(kind),
+          decimal(count),
+        ])}
+      />
     </details>
   );
 }

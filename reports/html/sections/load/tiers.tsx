@@ -20,7 +20,7 @@ import { causeAnchor } from "../causes.tsx";
 import { Events } from "./events.tsx";
 import { Headline } from "./headline.tsx";
 import { Thresholds } from "./thresholds.tsx";
-import { Denials, LoadFindings, PhaseTable, ToolCallTable, TurnTable } from "./tier-tables.tsx";
+import { Denials, Failures, LoadFindings, PhaseTable, ToolCallTable, TurnTable } from "./tier-tables.tsx";
 import { WatchedSide } from "./watched.tsx";
 
 const SETTLED: readonly Status[] = ["pass", "observed", "not-applicable"];
@@ -83,6 +83,7 @@ function Tier({ record, run, anchors }: RunProps) {
       {isLoadOnly(record) ? null : <Thresholds record={record} run={run} />}
       <Events record={record} run={run} />
       <PhaseTable record={record} run={run} />
+      <Failures run={run} />
       <TurnTable run={run} />
       <ToolCallTable run={run} />
       <Traffic run={run} />
@@ -94,25 +95,18 @@ function Tier({ record, run, anchors }: RunProps) {
   );
 }
 
-/** What did not pass, each with a link to its cause or findings. */
+/** What did not pass: links to its cause or result, which the page has once. */
 function Reasons({ record, run, anchors }: RunProps) {
   const open = checksOfRun(record.checks, run).filter(({ status }) => !SETTLED.includes(status));
   if (open.length === 0) return null;
   const hasUnexplained = unexplainedProblems(record).length > 0;
-  return (
-    <ul>
-      {open.map(({ id, message }) => {
-        const cause = record.causes.findIndex(({ checks }) => checks.includes(id));
-        const name = oneLine(id.slice("load.".length), 120);
-        const href = cause >= 0 ? `#${causeAnchor(anchors, cause)}` : hasUnexplained ? "#unexplained" : undefined;
-        return (
-          <li key={id}>
-            {href === undefined ? name : <a href={href}>{name}</a>}: <Foreign text={oneLine(message, 300)} />
-          </li>
-        );
-      })}
-    </ul>
-  );
+  const links = open.map(({ id }) => {
+    const cause = record.causes.findIndex(({ checks }) => checks.includes(id));
+    const href = cause >= 0 ? `#${causeAnchor(anchors, cause)}` : hasUnexplained ? "#unexplained" : undefined;
+    const name = oneLine(id.slice("load.".length), 120);
+    return href === undefined ? name : <a href={href}>{name}</a>;
+  });
+  return <p>Not passed: {links.flatMap((link, index) => (index === 0 ? [link] : [", ", link]))}.</p>;
 }
 
 /** Requests per second and in flight, stacked. */

@@ -31,7 +31,7 @@ const billed = (when: (call: Call, closing: Closing) => boolean): Apply =>
       : Math.max(FLAT_FEE, costOf(call.model, { outputTokens: closing.deliveredTokens }));
   });
 
-const EVERY_KIND = ["SPEND-12"];
+const EVERY_KIND = ["SPEND-1", "SPEND-12"];
 const withoutUsage: When = (call) => streaming(call) && onChat(call) && call.request?.includeUsage === false;
 const longStream: When = (call) =>
   streaming(call) && (call.services.clock.monotonicUs() - call.arrival.arrivedUs) / 1_000 > 1_000;
@@ -75,8 +75,7 @@ export const CHARGE_MUTATIONS: readonly Mutation[] = [
       with: (call) => onMessages(call) && streaming(call),
     },
     "charge.nothing": {
-      // Not SPEND-1: charges are not visible in this interface, and a key that is never denied may have a large cap.
-      breaks: ["SPEND-5", "SPEND-12"],
+      breaks: ["SPEND-1", "SPEND-5", "SPEND-12"],
       summary: "Nothing is ever charged.",
       with: () => true,
     },
