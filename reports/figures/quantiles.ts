@@ -34,10 +34,10 @@ export function quantileText(
 export function quantileLegend(texts: readonly string[]): string[] {
   return [
     ...(texts.some((text) => text.includes("(")) ? ["(low–high): 95 % interval, where it is wide"] : []),
-    ...(texts.some((text) => text.startsWith("≈")) ? ["≈: too few requests for an interval"] : []),
+    ...(texts.some((text) => text.startsWith("≈")) ? ["≈: too few independent requests for an interval"] : []),
     ...(texts.includes("–")
       ? [
-          `–: too few for the percentile (p90 needs ${SAMPLES_NEEDED.p90}, p95 ${SAMPLES_NEEDED.p95}, p99 ${SAMPLES_NEEDED.p99})`,
+          `–: too few requests to print the percentile (p90 needs ${SAMPLES_NEEDED.p90}, p95 ${SAMPLES_NEEDED.p95}, p99 ${SAMPLES_NEEDED.p99})`,
         ]
       : []),
   ];

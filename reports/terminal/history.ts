@@ -20,12 +20,12 @@ export function renderHistory(
   colors: Colors,
   { exitCode, gate }: { readonly exitCode: number; readonly gate: boolean },
 ): string {
-  const { file, imported, known, notImported, runs, trends, verdict, reasons } = history;
+  const { file, imported, known, comparisons, notImported, runs, trends, verdict, reasons } = history;
   const paint = painter(colors);
   const facts = factsOfHistory(history);
   const lines = [
     colors.dim(
-      `${oneLine(file)}: ${formatCount(imported, "run")} imported, ${known} already there; trends over ${formatCount(runs.length, "run")}`,
+      `${oneLine(file)}: ${formatCount(imported, "run")} imported, ${known} already there${comparisons === 0 ? "" : `, ${formatCount(comparisons, "comparison")} skipped`}; ${formatCount(runs.length, "comparable run")}`,
     ),
     ...notImported.map(({ dir, why }) => colors.yellow(`not imported: ${oneLine(dir)}: ${oneLine(why)}`)),
     ...byGroup(trends)

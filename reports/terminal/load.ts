@@ -146,7 +146,7 @@ function countLines(run: LoadRun, checks: readonly CheckResult[], colors: Colors
 }
 
 /**
- * `requests: 280 sent in 10.2 s until the last response (27.5/s): 280 admitted (27.5/s), 0 denied, 0 failed, 0 invalid; at most 49 in
+ * `requests: 280 sent in 10.2 s until the last response (27.5/s): 280 admitted (27.5/s), 0 denied, 0 failed, 0 invalid; peak 49 in
  * flight`.
  */
 function requestsLine(phase: LoadPhase): string {
@@ -159,13 +159,14 @@ function requestsLine(phase: LoadPhase): string {
     `${formatNumber(invalid)} invalid`,
     ...(dropped > 0 ? [`${formatNumber(dropped)} dropped`] : []),
   ];
-  return `  requests: ${formatNumber(sent)} sent in ${formatNumber(durationS, 1)} s until the last response (${perS(rates.sent)}): ${ends.join(", ")}; at most ${formatNumber(peakInFlight)} in flight`;
+  return `  requests: ${formatNumber(sent)} sent in ${formatNumber(durationS, 1)} s until the last response (${perS(rates.sent)}): ${ends.join(", ")}; peak ${formatNumber(peakInFlight)} in flight`;
 }
 
 function outputLine({ classes, durationS }: LoadPhase): string {
   const admitted = classes.filter(({ outcome }) => outcome === "admitted");
   const tokens = admitted.reduce((sum, { outputTokens }) => sum + outputTokens, 0);
-  return `  output: ${formatNumber(tokens)} tokens (${formatNumber(durationS > 0 ? tokens / durationS : 0, 1)}/s)`;
+  const hasEvents = admitted.some(({ stream, itlMs }) => stream && itlMs === null);
+  return `  output: ${formatNumber(tokens)} tokens (${formatNumber(durationS > 0 ? tokens / durationS : 0, 1)}/s)${hasEvents ? ", counting events where a stream reports no tokens" : ""}`;
 }
 
 /** Leaks of the target, and problems with scraping its metrics. */
@@ -227,13 +228,13 @@ function withoutRepeats(lines: readonly string[]): string[] {
   );
 }
 
-/** `waited for Retry-After after 60 of 641 denials; every wait was sufficient`; small samples get no percentage. */
+/** `waited as long as Retry-After said after 60 of 641 denials; every wait was sufficient`; small samples get no percentage. */
 function waitsText({ tested, sufficient, sufficientShare, groups }: NonNullable<LoadRun["retryAfter"]>): string {
   const denials = groups.reduce((sum, group) => sum + group.denials, 0);
   const share = sufficientShare === null ? "" : ` (${(sufficientShare * 100).toFixed(1)} %)`;
   const result =
     sufficient === tested ? "every wait was sufficient" : `${formatNumber(sufficient)} waits were sufficient${share}`;
-  return `waited for Retry-After after ${formatNumber(tested)} of ${formatCount(denials, "denial")}; ${result}`;
+  return `waited as long as Retry-After said after ${formatNumber(tested)} of ${formatCount(denials, "denial")}; ${result}`;
 }
 
 /** `18.2 requests/s and 412.0 tokens/s, 91.0 % of the arrivals; ttft_ms < 300: 95, …`. */

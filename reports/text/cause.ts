@@ -61,7 +61,7 @@ export function adviceFor({ worst, isAboutPath, loadRuns }: CauseFacts): string 
     case "served":
       if (!expectsRefusal(expected)) break;
       return worst.response?.reason === undefined
-        ? "The gateway should have rejected these requests. Compare each with its control request: the only difference is what makes it invalid."
+        ? "The gateway should have rejected these requests. Compare each with its control request: apart from a random word in the prompt, the only difference is what makes it invalid."
         : "These responses name the reason for a denial, but their status means success. Send denials with their own status.";
     case "reason":
       return `${observed.kind === "absent" ? "Name" : "Correct"} the reason of these denials. If the gateway names it in its own words or in another place, declare that under contract; gauntlet doctor --propose writes the lines.`;
@@ -69,7 +69,7 @@ export function adviceFor({ worst, isAboutPath, loadRuns }: CauseFacts): string 
       if (weight !== "fail") break;
       return expected?.kind === "value" && isDenial(worst)
         ? `The gateway denied the request, but with ${worst.response?.status} instead of ${describeExpected(expected)}. Change the status, or, if ${worst.response?.status} is intended, declare it under contract.denials.`
-        : "Compare the exchange with its control request: the only difference between them decides the status.";
+        : "Compare the exchange with its control request: apart from a random word in the prompt, they differ only in what decides the status.";
     case "header":
       return `${observed.kind === "absent" ? "Send" : "Correct"} this header in these responses, then rerun the first of these checks.`;
     case "field":

@@ -10,6 +10,8 @@ export interface HistoryReport {
   /** Runs that were new to the file, and those already in it. */
   readonly imported: number;
   readonly known: number;
+  /** Folders with a comparison of two stored runs, which measured nothing itself. */
+  readonly comparisons: number;
   readonly notImported: readonly { readonly dir: string; readonly why: string }[];
   /** Oldest first. */
   readonly runs: readonly StoredRun[];

@@ -27,7 +27,7 @@ export function judgeThreshold(run: LoadRun, threshold: Threshold): Finding {
   if (met === undefined)
     return finding({
       ...common,
-      undecided: `${figure}: the interval contains the bound; more requests narrow it${metricOf(metric).kind === "share" ? moreRequests(seen, bound.value) : ""}`,
+      undecided: `${figure}: the interval contains the bound. ${metricOf(metric).kind === "share" ? moreRequests(seen, bound.value) : "More requests narrow it"}`,
     });
   return finding({ ...common, expected: expectedOf(threshold), observed: figure, met });
 }
@@ -79,8 +79,8 @@ function seriesText(labels: Figure["labels"], { name }: Pick<LoadRun, "name">): 
 function moreRequests({ value, samples }: Figure, bound: number): string {
   const needed = countToDecide(value, bound, { from: samples, confidence: 0.95 });
   return Number.isFinite(needed)
-    ? `: about ${formatNumber(needed)} are needed if the share stays the same, instead of ${formatNumber(samples)}`
-    : ", but the share is too close to the bound for any practical number";
+    ? `About ${formatNumber(needed)} requests would decide it if the share stays the same; there were ${formatNumber(samples)}`
+    : "The share is too close to it for any practical number of requests";
 }
 
 /** A bound with the unit of its metric. */

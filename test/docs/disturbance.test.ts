@@ -30,7 +30,7 @@ test("the first two parts of docs/disturbance.md lead to a FAIL for one process 
   write("start.sh", start);
   write("restart.sh", restart);
   write("balancer.mjs", blocks("js")[0] ?? "");
-  write("keys.json", /`(\{"valid": .*?\})`/.exec(page)?.[1] ?? "");
+  write("keys.json", blocks("json")[0] ?? "");
   const outOf = (text: string, out: string) =>
     text.replace(/load rolling-restart$/m, `load rolling-restart --out ${out}`);
   const script = here(`trap 'kill $(cat *.pid) 2> /dev/null || true' EXIT

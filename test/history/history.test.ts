@@ -3,6 +3,7 @@ import { join } from "node:path";
 import Database from "libsql";
 import { beforeEach, describe, expect, test } from "vitest";
 import { type HistoryOptions, history } from "../../src/commands/history/run.ts";
+import { compareStored } from "../../src/compare/index.ts";
 import type { RunRecord, Status } from "../../src/record/index.ts";
 import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
 import { loadClass, loadPhase, loadRun, quantiles } from "../support/load-records.ts";
@@ -130,6 +131,19 @@ describe("import", () => {
     const shown = await gated({ paths: [join(folder, "history.db")] });
     expect(shown).toMatchObject({ imported: 0, known: 0, code: 0 });
     expect(shown.runs).toHaveLength(10);
+  });
+
+  test("a comparison of two stored runs, which has the id of the second, does not hide that run", async () => {
+    keepAll(STEADY);
+    const second = recordWith(300, 11);
+    const sideOf = (name: string, record: RunRecord) => {
+      return { name, record, behaviour: { checks: record.checks, responses: new Map() } };
+    };
+    const comparison = compareStored(sideOf("first", recordWith(90, 1)), sideOf("second", second));
+    keep({ ...second, command: "compare", comparison }, join("runs", "0-comparison"));
+    expect(await gated()).toMatchObject({ imported: 10, known: 0, comparisons: 1, notImported: [], code: 0 });
+    keep(second);
+    expect(await gated()).toMatchObject({ imported: 1, known: 10, comparisons: 1 });
   });
 
   test("a record of another version is named, and prevents a pass", async () => {

@@ -61,7 +61,7 @@ test("an undecided share says how many requests would decide it", () => {
   });
   expect(judged.outcome).toBe("undecided");
   // Without a failure, the upper end of the Wilson interval is below 0.5 % from 765 requests on.
-  expect(JSON.stringify(judged.reason)).toContain("more requests narrow it: about 770 are needed");
+  expect(JSON.stringify(judged.reason)).toContain("About 770 requests would decide it");
 });
 
 test("itl_ms without values names the option that it needs", () => {

@@ -33,7 +33,9 @@ describe("figures with intervals", () => {
     const { terminal, html } = rendered({ fromS: 0, toS: 60, kind: "steady" });
     const row = /^ {4}E2E .*$/m.exec(terminal)?.[0].trim().split(/ {2,}/);
     expect(row).toEqual(["E2E", "420", "630 (600–700)", "714 (700–820)", "≈840", "1,680"]);
-    expect(terminal).toContain("(low–high): 95 % interval, where it is wide; ≈: too few requests for an interval");
+    expect(terminal).toContain(
+      "(low–high): 95 % interval, where it is wide; ≈: too few independent requests for an interval",
+    );
     expect(html).toContain("420 / 714 (700–820) / ≈840");
     expect(html).toContain("throughout");
     expect(html).not.toContain(">steady</text>");
@@ -42,7 +44,7 @@ describe("figures with intervals", () => {
   test("a quantile beyond the sample is not shown, and the requests that it needs are stated", () => {
     const { terminal } = rendered({ fromS: 0, toS: 60, kind: "steady" }, 60);
     expect(/^ {4}E2E .*$/m.exec(terminal)?.[0].trim().split(/ {2,}/).slice(3)).toEqual(["714 (700–820)", "–", "1,680"]);
-    expect(terminal).toContain("–: too few for the percentile (p90 needs 10, p95 20, p99 100)");
+    expect(terminal).toContain("–: too few requests to print the percentile (p90 needs 10, p95 20, p99 100)");
   });
 
   test("the steady part of a phase is marked", () => {

@@ -106,7 +106,7 @@ function whyUncertain({ held, beyond }: Capacity): string | undefined {
 }
 
 function undecidedText(needed: number | undefined): string {
-  return `too few requests to decide${needed === undefined ? "" : `; ${formatNumber(needed)} are needed`}`;
+  return `met, but too few requests to confirm it${needed === undefined ? "" : `; ${formatNumber(needed)} are needed`}`;
 }
 
 /** A number of streams, or a rate. */
@@ -115,7 +115,7 @@ export function levelText(level: number): string {
 }
 
 export function stepText({ level, durationS, met, binds, why, outcomes }: CapacityStep, name: string): string {
-  return `${levelText(level)} ${name} for ${Math.round(durationS)} s: objective ${met ? (outcomes.every(({ sure }) => sure) ? "met" : "met so far (too few requests to decide)") : `missed (${binds}): ${why}`}`;
+  return `${levelText(level)} ${name} for ${Math.round(durationS)} s: objective ${met ? (outcomes.every(({ sure }) => sure) ? "met" : "met, not confirmed (too few requests)") : `missed (${binds}): ${why}`}`;
 }
 
 export function progressText(level: string, { elapsedS, totalS = 0, admittedPerS, denied }: LoadProgress): string {
@@ -123,7 +123,7 @@ export function progressText(level: string, { elapsedS, totalS = 0, admittedPerS
   return `${level}: ${Math.round(elapsedS)} of ${Math.round(totalS)} s, ${formatNumber(admittedPerS)}/s admitted${denials}`;
 }
 
-/** `  12.5 requests/s, 12.4 (12.2 to 12.6) admitted/s, met: response_ms p99 < 500: 210.4 ms (190.0 ms to 260.1 ms)`. */
+/** `  12.5 requests/s, 12.4 (12.2 to 12.6) admitted/s: met response_ms p99 < 500 with 210.4 ms (190.0 ms to 260.1 ms)`. */
 function pointText(point: FrontierPoint, name: string): string {
   const { level, met, admittedPerS, admittedPerSInterval, figures, unusable } = point;
   const span = (ends: readonly [number, number] | null, write: (value: number) => string) =>
@@ -131,11 +131,14 @@ function pointText(point: FrontierPoint, name: string): string {
   const isShareOf = (clause: string) => /^(failed|denied|dropped)/.test(clause);
   // Of the shares, only those that are not 0 say something.
   const shown = figures.filter(({ clause, value }) => value !== 0 || !isShareOf(clause));
-  const seen = shown.map(({ clause, value, interval }) => {
+  // What was missed first.
+  const ordered = [...shown].sort((a, b) => Number(a.met) - Number(b.met));
+  const seen = ordered.map(({ clause, met: isMet, value, interval }) => {
     const isShare = isShareOf(clause);
     const write = (of: number) => (isShare ? `${(of * 100).toFixed(2)} %` : `${formatNumber(of, 1)} ms`);
-    return `${clause}: ${value === null ? "not measured" : `${write(value)} (${span(interval, write)})`}`;
+    return `${isMet ? "met" : "missed"} ${clause} ${value === null ? "(not measured)" : `with ${write(value)} (${span(interval, write)})`}`;
   });
   const rate = `${formatNumber(admittedPerS, 1)} (${span(admittedPerSInterval, (value) => formatNumber(value, 1))}) admitted/s`;
-  return `  ${levelText(level)} ${name}, ${rate}, ${met ? "met" : "missed"}: ${[...(unusable === undefined ? [] : [unusable]), ...seen].join("; ")}`;
+  const parts = [...(unusable === undefined ? [] : [unusable]), ...seen];
+  return `  ${levelText(level)} ${name}, ${rate}: ${parts.length > 0 ? parts.join("; ") : met ? "objective met" : "objective missed"}`;
 }

@@ -93,11 +93,16 @@ function parseLimits(value: string): Limits {
 
 /** Keys come from a file, never from the command line, which every user of the machine can read. */
 async function readKeys(file: string): Promise<Record<string, string>> {
+  const text = await readFile(file, "utf8").catch((cause: unknown) => {
+    throw new UsageError(`keys: ${file} cannot be read: ${messageOf(cause)}`, {
+      hint: 'It holds an object of names and keys, such as {"valid": "…"}.',
+    });
+  });
   let parsed: unknown;
   try {
-    parsed = JSON.parse(await readFile(file, "utf8"));
+    parsed = JSON.parse(text);
   } catch (cause) {
-    throw new UsageError(`keys: ${file} cannot be read as JSON.`, { cause: messageOf(cause) });
+    throw new UsageError(`keys: ${file} is not JSON.`, { cause: messageOf(cause) });
   }
   if (
     !isObject(parsed) ||

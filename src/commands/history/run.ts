@@ -8,7 +8,7 @@ import {
   type StoredRun,
   trendsOf,
 } from "../../history/index.ts";
-import { writeAtomically } from "../../record/index.ts";
+import { type RunRecord, writeAtomically } from "../../record/index.ts";
 import type { Outcome } from "../../run/control/index.ts";
 import { isFolder, runFolders } from "../../run/open/index.ts";
 import { readOrRecover } from "../../run/record/index.ts";
@@ -83,6 +83,7 @@ interface Imported {
   readonly ids: ReadonlySet<string>;
   readonly imported: number;
   readonly known: number;
+  readonly comparisons: number;
   readonly notImported: HistoryReport["notImported"];
 }
 
@@ -90,17 +91,26 @@ function importRuns(kept: HistoryFile, folders: readonly string[]): Imported {
   const ids = new Set<string>();
   const notImported: { dir: string; why: string }[] = [];
   let imported = 0;
+  let comparisons = 0;
   for (const dir of folders) {
     try {
       const record = readOrRecover(dir);
+      if (isOfStoredRuns(record)) {
+        comparisons++;
+        continue;
+      }
       if (kept.add(record)) imported++;
       ids.add(record.runId);
     } catch (error) {
       notImported.push({ dir, why: messageOf(error) });
     }
   }
-  return { ids, imported, known: ids.size - imported, notImported };
+  return { ids, imported, known: ids.size - imported, comparisons, notImported };
 }
+
+/** A comparison of two runs has the id and the results of the second one. */
+const isOfStoredRuns = ({ command, comparison }: RunRecord): boolean =>
+  command === "compare" && comparison?.kind === "stored";
 
 /** @throws UsageError when it is neither a run nor a date. */
 function since(runs: readonly StoredRun[], from: string | undefined): readonly StoredRun[] {

@@ -126,7 +126,7 @@ export class CheckProgress {
       (status) => `${statuses.get(status)} ${status}`,
     );
     const has = (some: readonly string[]) => some.some((status) => statuses.has(status));
-    const later = done === total ? "" : `; ${total - done} more at the end of the run`;
+    const later = done === total ? "" : `; ${total - done} to be judged at the end of the run`;
     const verdict = has(["harness-error"]) ? "ERROR" : has(FAILED) ? "FAIL" : has(OPEN) ? "INCONCLUSIVE" : "PASS";
     this.#options.onProgress({ kind: "suite", verdict, text: `${name}: ${verdict} (${counts.join(", ")}${later})` });
   }

@@ -139,7 +139,7 @@ export function planText(target: Target, plan: SendingPlan): string {
   const figures = [
     `at most ${formatCount(requests, "request")}`,
     ...(outputTokens === 0 ? [] : [`${bound} ${formatCount(outputTokens, "output token")}`]),
-    ...(peakPerS === undefined ? [] : [`up to ${formatNumber(peakPerS)} requests/s`]),
+    ...(peakPerS === undefined ? [] : [`about ${formatNumber(peakPerS)} requests/s at the peak`]),
     ...(inFlight === undefined ? [] : [`up to ${formatNumber(inFlight)} in flight`]),
     ...(durationS === undefined || durationS === 0 ? [] : [`about ${formatNumber(durationS)} s`]),
     ...(target.prices === undefined ? [] : [`${bound} ${charge(target.prices)}`]),

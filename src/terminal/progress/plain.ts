@@ -18,7 +18,9 @@ export function plainProgress(write: (text: string) => void): OnProgress {
       const { done, total, what, unit = "check instances" } = event;
       if (done > 0 && Date.now() - checksShownMs < PLAIN_EVERY_MS) return;
       checksShownMs = Date.now();
-      write(done === 0 ? `gauntlet: ${total} ${unit}\n` : `gauntlet: ${done} of ${total} ${unit} done (${what})\n`);
+      write(
+        done === 0 ? `gauntlet: ${total} ${unit}\n` : `gauntlet: ${done} of ${total} ${unit} done (last: ${what})\n`,
+      );
     } else if (event.kind === "load") {
       loads.set(event.progress.run, event.progress);
       if (Date.now() - loadShownMs < PLAIN_EVERY_MS) return;

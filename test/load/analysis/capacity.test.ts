@@ -70,7 +70,10 @@ describe("an objective", () => {
 });
 
 test("the frontier: each level once, the longest, with the figures of the objective and their intervals", () => {
-  const clauses = parseObjective("ttft_ms p99 < 100, failed < 1%");
+  const clauses = parseObjective("ttft_ms p99 < 100, failed < 1%").map((clause, index) => ({
+    ...clause,
+    met: index !== 1,
+  }));
   const at = (level: number, durationS: number, p99: number) => {
     const intervals = {
       p50: null,
@@ -91,8 +94,12 @@ test("the frontier: each level once, the longest, with the figures of the object
     [16, 10, false],
   ]);
   const [ttft, failed, denied] = frontier[1]?.figures ?? [];
-  expect(ttft).toEqual({ clause: "ttft_ms p99 < 100", value: 92, interval: [87, 101] });
-  expect(failed).toMatchObject({ value: 0.02, interval: [expect.closeTo(0.013, 3), expect.closeTo(0.0307, 3)] });
+  expect(ttft).toEqual({ clause: "ttft_ms p99 < 100", met: true, value: 92, interval: [87, 101] });
+  expect(failed).toMatchObject({
+    met: false,
+    value: 0.02,
+    interval: [expect.closeTo(0.013, 3), expect.closeTo(0.0307, 3)],
+  });
   expect(denied).toMatchObject({ value: 0, interval: [0, expect.closeTo(0.0038, 3)] });
 });
 

@@ -74,7 +74,7 @@ test("a suite has its verdict once nothing more is sent for it, and says what is
     {
       kind: "suite",
       verdict: "PASS",
-      text: `models: PASS (${sending.length} pass; ${later} more at the end of the run)`,
+      text: `models: PASS (${sending.length} pass; ${later} to be judged at the end of the run)`,
     },
   ]);
 });

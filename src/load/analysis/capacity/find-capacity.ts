@@ -225,10 +225,14 @@ async function runLevel(
         ? reasonOf(outcomes, phase)
         : { binds: "generator" as const, why: run.generator.problems.join("; ") };
   const met = binds === "nothing";
+  const clauses = plan.clauses.map((clause) => ({
+    ...clause,
+    met: outcomes.some((outcome) => outcome.clause === clause.text && outcome.met),
+  }));
   return {
     level,
     met,
-    point: pointOf({ level, met, ...(unusable === undefined ? {} : { unusable }) }, plan.clauses, phase),
+    point: pointOf({ level, met, ...(unusable === undefined ? {} : { unusable }) }, clauses, phase),
     durationS: phase.durationS,
     admittedPerS: phase.rates.admitted,
     outcomes,

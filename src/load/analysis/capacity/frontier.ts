@@ -7,6 +7,8 @@ type Ends = readonly [low: number, high: number] | null;
 /** The figure behind one clause of an objective, as measured at one level of load. */
 export interface ObjectiveFigure {
   readonly clause: string;
+  /** Whether the level met it; unusable replies miss every objective. */
+  readonly met: boolean;
   /** Milliseconds, or a share; `null`: not measured. */
   readonly value: number | null;
   /** 95 %; `null`: the samples do not support it. */
@@ -31,7 +33,7 @@ type Level = Pick<FrontierPoint, "level" | "met" | "unusable">;
 /** The figures of an objective in a phase. Of several classes, the one with the highest quantile counts. */
 export function pointOf(
   { level, met, unusable }: Level,
-  clauses: readonly Clause[],
+  clauses: readonly (Clause & { readonly met: boolean })[],
   phase: JudgedPhase,
 ): FrontierPoint {
   return {
@@ -40,7 +42,7 @@ export function pointOf(
     met,
     admittedPerS: phase.rates.admitted,
     admittedPerSInterval: phase.rates.intervals?.admitted ?? null,
-    figures: clauses.map((clause) => ({ clause: clause.text, ...figureOf(clause, phase) })),
+    figures: clauses.map((clause) => ({ clause: clause.text, met: clause.met, ...figureOf(clause, phase) })),
     ...(unusable === undefined ? {} : { unusable }),
   };
 }
