@@ -2,7 +2,7 @@ import {
   type Cause,
   type Comparison,
   checkOfPhase,
-  checkOfThresholds,
+  checksOfThresholds,
   explainedBy,
   type LoadRun,
   type ProfileResult,
@@ -158,7 +158,7 @@ function loadPart(record: RunRecord, runs: readonly LoadRun[]): string {
 
 /** The thresholds of a run, each with its value. */
 export function thresholdsPart({ checks }: RunRecord, run: LoadRun): string[] {
-  const findings = checkOfThresholds(checks, run)?.findings ?? [];
+  const findings = checksOfThresholds(checks, run).flatMap((check) => check.findings);
   if (findings.length === 0) return [];
   const rows = findings.map(
     (finding) => `| ${SIGNS[statusOfFinding(finding)]} | ${code(finding.name)} | ${inline(describeFacts(finding))} |`,

@@ -3,8 +3,8 @@ import {
   type CheckResult,
   checkOfEvents,
   checkOfPhase,
-  checkOfThresholds,
   checksOfRun,
+  checksOfThresholds,
   type Finding,
   type Leak,
   type LoadPhase,
@@ -43,7 +43,7 @@ function resultLines(record: RunRecord): string[] {
       const result = describeLoadResult({
         ...{ name: run.name, phases: run.phases.length, passed, admittedPerS: run.phases[0]?.rates.admitted ?? 0 },
         ...{ denied: sum("denied"), failed: sum("failed"), invalid: sum("invalid") },
-        thresholds: checkOfThresholds(checks, run)?.findings?.filter(({ outcome }) => outcome === "met").length ?? 0,
+        thresholds: checksOfThresholds(checks, run).filter(({ status }) => status === "pass").length,
         waits: run.retryAfter ?? undefined,
       });
       return `  ${oneLine(result, 200)}`;
@@ -97,12 +97,17 @@ function renderRun(run: LoadRun, { checks, colors, isShared }: RunContext): stri
   lines.push(...latencyLines(run));
   for (const phase of run.phases) lines.push(...steadyLines(phase));
   for (const phase of run.phases) lines.push(...invalidLines(phase, run.phases.length > 1));
-  const thresholds = checkOfThresholds(checks, run);
-  lines.push(...thresholdLines(thresholds?.findings ?? [], colors));
+  const thresholds = checksOfThresholds(checks, run);
+  lines.push(
+    ...thresholdLines(
+      thresholds.flatMap(({ findings }) => findings),
+      colors,
+    ),
+  );
   const events = checkOfEvents(checks, run);
   lines.push(...eventLines(run, events?.findings ?? [], colors));
   for (const check of checks)
-    if (check !== thresholds && check !== events) lines.push(...problemsOf(run, check, colors));
+    if (!thresholds.includes(check) && check !== events) lines.push(...problemsOf(run, check, colors));
   if (retryAfter !== null && retryAfter.tested > 0) lines.push(`  Retry-After: ${waitsText(retryAfter)}`);
   for (const { name, toolCalls } of run.phases)
     if (toolCalls !== undefined)

@@ -104,28 +104,25 @@ function judgedRun(run: JudgedRun): CheckResult {
   };
 }
 
-/** `load.starter.thresholds`. */
-const thresholdsCheckId = (run: Named): string => `${runCheckId(run)}.thresholds`;
-
-/** The check of a run's thresholds; `undefined` if its workload has none. */
-export function checkOfThresholds(checks: readonly CheckResult[], run: Named): CheckResult | undefined {
-  const id = thresholdsCheckId(run);
-  return checks.find((check) => check.id === id);
+/** The checks of a run's thresholds, in the order of its workload. */
+export function checksOfThresholds(checks: readonly CheckResult[], run: Named): CheckResult[] {
+  return checksOfRun(checks, run).filter(({ check }) => check === "load.thresholds");
 }
 
+/** `load.chatty.thresholds[failed < 0.5 %]`. */
 function judgedThresholds(run: JudgedRun): CheckResult[] {
-  if (run.thresholds === undefined) return [];
-  return [
-    {
+  return (run.thresholds ?? []).map((judged) => {
+    const text = judged.findings[0]?.name ?? "";
+    return {
       ...FRAME,
-      ...run.thresholds,
-      id: thresholdsCheckId(run),
+      ...judged,
+      id: `${runCheckId(run)}.thresholds[${text}]`,
       check: "load.thresholds",
-      title: "Thresholds of the workload",
-      axes: { run: run.name },
+      title: `Threshold: ${text}`,
+      axes: { run: run.name, threshold: text },
       durationMs: 0,
-    },
-  ];
+    };
+  });
 }
 
 /** `load.rolling-restart.events`. */

@@ -12,9 +12,9 @@ export {
 export {
   checkOfEvents,
   checkOfPhase,
-  checkOfThresholds,
   checksOfLoad,
   checksOfRun,
+  checksOfThresholds,
   checksOfUnsent,
   figuresOfLoad,
   phaseCheckId,

@@ -7,8 +7,8 @@ export interface JudgedRun extends Omit<LoadRun, "phases"> {
   readonly phases: JudgedPhase[];
   readonly verdict: LoadVerdict;
   readonly reasons: readonly LoadReason[];
-  /** The result of the workload's thresholds, if it has any. */
-  readonly thresholds?: Pick<CheckResult, "status" | "message" | "reason" | "findings">;
+  /** The result of each threshold of the workload, in its order; its only finding has the threshold as its name. */
+  readonly thresholds?: readonly Pick<CheckResult, "status" | "message" | "reason" | "findings">[];
   /** The result of the workload's events, if it has any. */
   readonly disturbance?: Pick<CheckResult, "status" | "message" | "reason" | "findings">;
   /** The threshold that ended the load early, if one did. */

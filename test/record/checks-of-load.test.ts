@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import {
   checkOfPhase,
-  checkOfThresholds,
   checksOfLoad,
   checksOfRun,
+  checksOfThresholds,
   checksOfUnsent,
   type Finding,
   figuresOfLoad,
@@ -98,18 +98,22 @@ test("a phase has the requirements of all of its findings, and those of the brok
 test("checks of a run are found by its name, and not those of a run whose name begins with it", () => {
   const load = {
     runs: [
-      run({ thresholds: { status: "fail", message: "crossed" } as unknown as NonNullable<Run["thresholds"]> }),
+      run({
+        thresholds: [
+          { status: "fail", message: "crossed", findings: [{ name: "failed < 1 %" }] },
+        ] as unknown as NonNullable<Run["thresholds"]>,
+      }),
       run({ name: "starter-2" }),
     ],
   } as JudgedLoad;
   const checks = checksOfLoad(load);
   expect(checksOfRun(checks, { name: "starter" }).map(({ id }) => id)).toEqual([
     "load.starter",
-    "load.starter.thresholds",
+    "load.starter.thresholds[failed < 1 %]",
     "load.starter.over-rate-limit",
   ]);
-  expect(checkOfThresholds(checks, { name: "starter" })).toMatchObject({ status: "fail", message: "crossed" });
-  expect(checkOfThresholds(checks, { name: "starter-2" })).toBeUndefined();
+  expect(checksOfThresholds(checks, { name: "starter" })).toMatchObject([{ status: "fail", message: "crossed" }]);
+  expect(checksOfThresholds(checks, { name: "starter-2" })).toEqual([]);
   expect(checkOfPhase(checks, { name: "starter-2" }, { name: "over-rate-limit" })?.id).toBe(
     "load.starter-2.over-rate-limit",
   );

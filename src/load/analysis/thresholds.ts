@@ -99,7 +99,7 @@ export function withThresholds(run: JudgedRun): JudgedRun {
   const thresholds = readThresholds(isObject(run.workload) ? run.workload["thresholds"] : undefined);
   if (thresholds.length === 0 || run.shard !== undefined) return run;
   const findings = thresholds.map(({ threshold }) => withEnd(judgeThreshold(run, threshold), threshold, run));
-  return { ...run, thresholds: { ...conclusionOf(findings), findings } };
+  return { ...run, thresholds: findings.map((one) => ({ ...conclusionOf([one]), findings: [one] })) };
 }
 
 /**

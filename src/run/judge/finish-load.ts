@@ -6,9 +6,9 @@ import type { Policy } from "../../policy/index.ts";
 import {
   checkOfEvents,
   checkOfPhase,
-  checkOfThresholds,
   checksOfLoad,
   checksOfRun,
+  checksOfThresholds,
   type Finding,
   type JudgedLoad,
   type LoadRun,
@@ -89,7 +89,7 @@ export async function keepLoad(
     headline: record.verdict.headline,
     thresholds: (record.load?.runs ?? []).map((run) => ({
       run: run.name,
-      findings: checkOfThresholds(record.checks, run)?.findings ?? [],
+      findings: checksOfThresholds(record.checks, run).flatMap(({ findings }) => findings),
     })),
     document: loadDocument(record, folder.path),
     text: (colors) => renderLoad(record, { colors, folder: folder.path, isKept }),
@@ -117,7 +117,7 @@ function loadDocument(record: RunRecord, folder: string): object {
 function describe({ checks }: RunRecord, run: LoadRun): object {
   const { name, kind, engine, limits, phases, generator, retryAfter, durationS, shard, instances, tokenizer, watched } =
     run;
-  const thresholds = checkOfThresholds(checks, run);
+  const thresholds = checksOfThresholds(checks, run);
   return {
     name,
     kind,
@@ -132,7 +132,12 @@ function describe({ checks }: RunRecord, run: LoadRun): object {
       const check = checkOfPhase(checks, run, phase);
       return { ...phase, verdict: check?.status, message: check?.message, findings: check?.findings ?? [] };
     }),
-    ...(thresholds && { thresholds: { verdict: thresholds.status, findings: thresholds.findings } }),
+    ...(thresholds.length > 0 && {
+      thresholds: {
+        verdict: worstStatus(thresholds.map(({ status }) => status)),
+        findings: thresholds.flatMap(({ findings }) => findings),
+      },
+    }),
     ...(run.events && { events: run.events, expectations: checkOfEvents(checks, run)?.findings ?? [] }),
     ...(watched && { watched }),
     generator,

@@ -1,5 +1,5 @@
 import {
-  checkOfThresholds,
+  checksOfThresholds,
   type Finding,
   type LoadRun,
   type RunRecord,
@@ -27,7 +27,7 @@ export const loadsWithThresholds = (record: RunRecord): LoadRun[] =>
   startedLoads(record).filter((run) => findingsOf(record, run).length > 0);
 
 const findingsOf = ({ checks }: Pick<RunRecord, "checks">, run: LoadRun): readonly Finding[] =>
-  checkOfThresholds(checks, run)?.findings ?? [];
+  checksOfThresholds(checks, run).flatMap(({ findings }) => findings);
 
 function sentence(findings: readonly Finding[]): string {
   const count = (outcome: Finding["outcome"]) => findings.filter((finding) => finding.outcome === outcome).length;
