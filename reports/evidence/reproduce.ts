@@ -25,7 +25,7 @@ function onTarget(record: RunRecord): string[] {
 }
 
 /** The files of custom suites, which define checks. */
-function suiteFiles({ arguments: words = [] }: RunRecord): string[] {
+function suiteFiles({ arguments: words = [] }: Pick<RunRecord, "arguments">): string[] {
   return words.flatMap((word, index) => (word === "--suite" ? [word, words[index + 1] ?? ""] : []));
 }
 
@@ -41,9 +41,12 @@ function loadWords(record: RunRecord, index: number): readonly string[] {
 }
 
 /** The command that explains a check; a load check is explained by its requirement, and without one by nothing. */
-export function explainOf({ check, suite, violated, requirements }: CheckResult): string | undefined {
+export function explainOf(
+  { check, suite, violated, requirements }: CheckResult,
+  record: Pick<RunRecord, "arguments">,
+): string | undefined {
   const id = suite === "load" ? (violated[0] ?? requirements[0]) : check;
-  return id === undefined ? undefined : `gauntlet explain ${shellWord(id)}`;
+  return id === undefined ? undefined : ["gauntlet explain", ...[id, ...suiteFiles(record)].map(shellWord)].join(" ");
 }
 
 /** The command that repeats the scenario. */

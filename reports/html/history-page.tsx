@@ -88,6 +88,15 @@ interface GroupSectionProps {
   readonly trends: readonly Trend[];
 }
 
+/** How many metrics changed, and how many could not be decided. */
+function changesText(trends: readonly Trend[]): string {
+  const changed = trends.filter(({ changePoint }) => changePoint !== null).length;
+  const open = trends.filter(({ verdict }) => verdict === "inconclusive").length;
+  if (open === trends.length) return "No metric could be decided yet.";
+  const undecided = open === 0 ? "" : `; ${open} could not be decided`;
+  return `${changed === 0 ? "No metric" : `${changed} of ${trends.length} metrics`} changed${undecided}.`;
+}
+
 function GroupSection({ id, group, trends }: GroupSectionProps) {
   const changed = trends.filter(({ changePoint }) => changePoint !== null);
   const main = mainTrends(trends, MAX_MAIN).filter((trend) => !changed.includes(trend));
@@ -95,11 +104,7 @@ function GroupSection({ id, group, trends }: GroupSectionProps) {
     (trend) => trend.changePoint === null && trend.values.length > 1 && !main.includes(trend),
   );
   return (
-    <Section
-      id={id}
-      title={oneLine(`${group.target}, ${group.name}`, 80)}
-      finding={changed.length === 0 ? "No metric changed." : `${changed.length} of ${trends.length} metrics changed.`}
-    >
+    <Section id={id} title={oneLine(`${group.target}, ${group.name}`, 80)} finding={changesText(trends)}>
       <Facts
         pairs={[
           ["Address", <Foreign key="address" text={group.address} />],

@@ -116,7 +116,11 @@ h4 { font-size: .82rem; font-weight: 600; margin: 1rem 0 .3rem; color: var(--sof
 .requirement-id { white-space: nowrap; }
 a.requirement-id { color: inherit; text-decoration: none; } a.requirement-id:hover { text-decoration: underline; }
 
-.scroll { position: relative; overflow-x: auto; max-width: 100%; }
+.scroll { position: relative; overflow-x: auto; max-width: 100%; --shade: color-mix(in srgb, var(--ink) 16%, transparent);
+  background: linear-gradient(90deg, var(--paper) 40%, transparent) left / 2.5rem 100% no-repeat local,
+    linear-gradient(270deg, var(--paper) 40%, transparent) right / 2.5rem 100% no-repeat local,
+    linear-gradient(90deg, var(--shade), transparent) left / .7rem 100% no-repeat scroll,
+    linear-gradient(270deg, var(--shade), transparent) right / .7rem 100% no-repeat scroll; }
 table { border-collapse: collapse; width: 100%; font-size: .88rem; line-height: 1.45; font-variant-numeric: tabular-nums; }
 caption { text-align: left; color: var(--soft); font-size: .85rem; padding: .3rem 0; }
 th, td { text-align: left; vertical-align: top; padding: .32rem .8rem .32rem 0; border-bottom: 1px solid var(--line); }
@@ -124,6 +128,8 @@ thead th { color: var(--soft); font-weight: 550; font-size: .8rem; white-space: 
 tbody th { font-weight: 450; }
 tbody th:has(.because) { min-width: 14rem; }
 .number { text-align: right; white-space: nowrap; }
+.wide .number, .wide thead th { white-space: normal; }
+.wide tbody th:has(.because) { min-width: 11rem; }
 .statement { display: block; min-width: 15rem; max-width: 44rem; }
 .split { display: inline-block; line-height: 1.25; } .split small { display: block; font-weight: 400; font-size: .75rem; }
 .empty { color: var(--soft); opacity: .5; }
@@ -155,7 +161,7 @@ details > summary { cursor: pointer; }
 .problem.is-fail, .problem.is-flaky, .problem.is-harness-error { border-top-color: var(--bad); }
 .problem.is-warn { border-top-color: var(--caution); } .problem.is-inconclusive { border-top-color: var(--held); }
 .problem > h3 { margin: .7rem 0 .3rem; }
-.problem > h3 > .mark { margin-right: .5rem; }
+.problem > h3 > .mark, h3 > .mark:first-child { margin-right: .5rem; }
 .problem > .note { margin: .1rem 0 .5rem; }
 .problem > h4 { margin: .6rem 0 .3rem; font-size: .95rem; color: inherit; }
 .broken { max-width: 52rem; }
@@ -278,10 +284,10 @@ figure svg .limit { stroke: var(--ink); stroke-width: 1.2; stroke-dasharray: 5 3
   details.on-paper::details-content { content-visibility: visible; block-size: auto; }
   .area > summary, .instance > summary { break-after: avoid; }
   .listing, .command { max-height: none; overflow: visible; }
-  .scroll { overflow: visible; }
+  .scroll { overflow: visible; background: none; }
   .matrix th[scope="row"] { position: static; }
   table.wide { font-size: 7.5pt; } .wide .because { font-size: 7pt; } .wide th, .wide td { padding-right: .5rem; }
-  .wide .nowrap, .wide thead th, .wide .number { white-space: normal; }
+  .wide .nowrap { white-space: normal; }
   .wide tbody th:has(.because) { min-width: 10rem; }
   .pair, .halves { grid-template-columns: repeat(2, minmax(0, 1fr)); }
   .panels { grid-template-columns: repeat(3, minmax(0, 1fr)); }

@@ -57,11 +57,18 @@ function details(cause: Cause, record: RunRecord, { colors, evidence, commands }
   };
   return [
     oneLine(requirementSentence(record, cause)),
-    `in ${checksOfCause(cause, MAX_CHECKS)}`,
+    `in ${checksOfCause(cause, MAX_CHECKS)}${titleOf(record, cause)}`,
     ...exchangeLines("exchange", { exchange, otherwise: rerunOf(record, check?.id ?? cause.checks[0] ?? "") }),
     ...exchangeLines("control request", { exchange: control }),
     cause.advice,
   ];
+}
+
+/** What the only check of a cause tests: of your own suite, the requirement alone does not say it. */
+function titleOf({ checks }: RunRecord, cause: Cause): string {
+  const titles = new Set(checks.filter(({ id }) => cause.checks.includes(id)).map(({ title }) => title));
+  const [title] = titles;
+  return title === undefined || titles.size > 1 ? "" : `: ${oneLine(title, 160)}`;
 }
 
 interface Shown {

@@ -48,12 +48,12 @@ export function renderComparison({ comparison, verdict }: RunRecord, colors: Col
         return colors.yellow(`▲ ${oneLine(what, 80)}: ${oneLine(before, 80)} → ${oneLine(now, 80)} (${places})`);
       }),
     ...(groups.length > MAX_DRIFT ? [`and ${groups.length - MAX_DRIFT} more differences`] : []),
+    // Above are the checks that changed, and the figures that are worse or better.
+    ...reasons.filter(({ detail }) => detail === undefined).map(({ text }) => oneLine(text, 300)),
     // An unfit control is one of the reasons.
     ...(control === null || reasons.some(({ text }) => text === control.message)
       ? []
       : [colors.dim(`control, ${oneLine(comparison.a.name, 40)} against itself: ${oneLine(control.message, 200)}`)]),
-    // The table has the figures that are worse or better.
-    ...reasons.filter(({ figure }) => figure === undefined).map(({ text }) => `  ${oneLine(text, 300)}`),
   ];
   const sides = [comparison.a, comparison.b].map(({ name, label, runId, startedAt }, side) => {
     const run = runId === undefined || startedAt === undefined ? "" : ` (run ${runId}, ${startedAt.slice(0, 10)})`;

@@ -44,10 +44,20 @@ function resultLines(record: RunRecord): string[] {
         ...{ name: run.name, phases: run.phases.length, passed, admittedPerS: run.phases[0]?.rates.admitted ?? 0 },
         ...{ denied: sum("denied"), failed: sum("failed"), invalid: sum("invalid") },
         thresholds: checksOfThresholds(checks, run).filter(({ status }) => status === "pass").length,
+        limits: limitsOf(run, checks),
         waits: run.retryAfter ?? undefined,
       });
       return `  ${oneLine(result, 200)}`;
     });
+}
+
+/** The limits of a tier whose overload was measured. */
+function limitsOf(
+  { limits }: LoadRun,
+  checks: readonly CheckResult[],
+): Parameters<typeof describeLoadResult>[0]["limits"] {
+  const measured = checks.flatMap(({ findings }) => findings).find(({ name }) => name === "rate.measured");
+  return limits === null || measured === undefined ? undefined : { ...limits, inAMinute: describeFacts(measured) };
 }
 
 /** @returns an empty text if no load was sent. */

@@ -10,6 +10,8 @@ export interface LoadResultFacts {
   readonly denied: number;
   readonly failed: number;
   readonly invalid: number;
+  /** Of a tier that was overloaded: its limits, and what a minute of overload admitted, as text. */
+  readonly limits?: { readonly rpm: number; readonly inFlight: number; readonly inAMinute: string } | undefined;
   /** Thresholds that were met. */
   readonly thresholds: number;
   /** Denials whose `Retry-After` was tested, and how many of these waits were sufficient. */
@@ -18,10 +20,11 @@ export interface LoadResultFacts {
 
 /**
  * `steady: 37.1 admitted/s, 0 denied, 0 failed, 0 invalid; 2 thresholds met`, or for a run with several phases, whose rates differ,
- * `starter: all 6 phases passed, 622 denied, 0 failed, 0 invalid; Retry-After sufficient in 60 of 60 tests`.
+ * `starter: all 6 phases passed, 622 denied, 0 failed, 0 invalid; limits of 300/min and 64 in flight hold (admitted in a minute of
+ * overload: 300, limit 300); Retry-After sufficient in 60 of 60 tests`.
  */
 export function describeLoadResult(facts: LoadResultFacts): string {
-  const { name, phases, passed, admittedPerS, denied, failed, invalid, thresholds, waits } = facts;
+  const { name, phases, passed, admittedPerS, denied, failed, invalid, limits, thresholds, waits } = facts;
   const first =
     phases > 1
       ? `${passed === phases ? `all ${phases}` : `${passed} of ${phases}`} phases passed`
@@ -32,6 +35,11 @@ export function describeLoadResult(facts: LoadResultFacts): string {
     `${formatNumber(invalid)} invalid`,
   ];
   const more = [
+    ...(limits === undefined || passed < phases
+      ? []
+      : [
+          `limits of ${formatNumber(limits.rpm)}/min and ${formatNumber(limits.inFlight)} in flight hold (admitted in a minute of overload: ${limits.inAMinute})`,
+        ]),
     ...(thresholds === 0 ? [] : [`${formatCount(thresholds, "threshold")} met`]),
     ...(waits === undefined || waits.tested === 0
       ? []

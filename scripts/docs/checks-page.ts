@@ -5,7 +5,7 @@ import { escapedMarkdown, markdownCell } from "./markdown-text.ts";
 
 /** `docs/checks.md`: every check with what `gauntlet explain` says about it. */
 export function checksPage(): string {
-  const explanations = CHECKS.map(explanationOf);
+  const explanations = CHECKS.map((check) => explanationOf(check));
   const suites = [...new Set(explanations.map(({ id }) => suiteOf(id)))];
   const instances = explanations.reduce((sum, explanation) => sum + explanation.instances.length, 0);
   return [

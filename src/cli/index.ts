@@ -82,6 +82,11 @@ function asksForOverview(own: readonly string[]): boolean {
   return own.length === 1 && ["--help", "-h", "help"].includes(own[0] ?? "");
 }
 
+/** Whether the first word is no command: the parser would print the help of no command for `--help`. */
+function isUnknownCommand([first = "-"]: readonly string[]): boolean {
+  return !first.startsWith("-") && !COMMANDS.some((command) => nameOf(command) === first);
+}
+
 /**
  * Parses the command line, runs the command, and returns the exit code. Errors become one message on stderr; nothing else sets
  * an exit code, so that reports are always flushed.
@@ -101,7 +106,7 @@ export async function main(args: readonly string[]): Promise<number> {
   }
   keepOutOfDumps();
   const outcome: ExitCodeHolder = { exitCode: EXIT.pass };
-  const parser = parserOf(own, outcome, behindDashes);
+  const parser = parserOf(isUnknownCommand(own) ? own.slice(0, 1) : own, outcome, behindDashes);
   try {
     await parser.parseAsync();
   } catch (error) {

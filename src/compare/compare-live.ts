@@ -153,14 +153,14 @@ function concluded(found: Omit<Comparison, "verdict" | "reasons">): Comparison {
     isUsable
       ? some.map((metric) => ({
           ...{ status, text: `${describeFigure(metric.name)}${figureReason(metric)}` },
-          ...(status === "inconclusive" ? {} : { figure: metric.name }),
+          ...(status === "inconclusive" ? {} : { detail: "metrics" as const }),
         }))
       : [];
   const undecided = (text: string): ComparisonReason => ({ status: "inconclusive", text });
   const reasons: ComparisonReason[] = [
     ...(control?.fit === true ? [] : [undecided(control?.message ?? "The control is missing.")]),
     ...(isServed ? [] : [undecided("no latency could be compared: the builds admitted too little")]),
-    ...describeChanges(checks),
+    ...describeChanges(checks).map((reason) => ({ ...reason, detail: "checks" as const })),
     ...named("fail", by("regressed")),
     ...named("pass", by("improved")),
     ...driftLine(drift).map((text) => ({ status: "observed" as const, text })),

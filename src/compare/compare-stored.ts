@@ -198,9 +198,17 @@ function conclude(first: StoredSide, second: StoredSide, found: Found): Pick<Com
             },
           ]
         : []),
-      ...describeChanges(checks),
-      ...of("regressed").map((metric) => ({ status: "fail" as const, text: figureText(metric), figure: metric.name })),
-      ...of("improved").map((metric) => ({ status: "pass" as const, text: figureText(metric), figure: metric.name })),
+      ...describeChanges(checks).map((reason) => ({ ...reason, detail: "checks" as const })),
+      ...of("regressed").map((metric) => ({
+        status: "fail" as const,
+        text: figureText(metric),
+        detail: "metrics" as const,
+      })),
+      ...of("improved").map((metric) => ({
+        status: "pass" as const,
+        text: figureText(metric),
+        detail: "metrics" as const,
+      })),
       ...cut.map(({ runId }) => ({ status: "inconclusive" as const, text: `run ${runId} was cut short` })),
       ...undecidedLines(of("inconclusive")).map((text) => ({ status: "inconclusive" as const, text })),
       ...(compared === 0

@@ -36,6 +36,7 @@ export function judgeTrends({
   const open = undecided.filter(({ mayHideRegression }) => mayHideRegression);
   const tooFew = undecided.filter(({ isTooShort }) => isTooShort === true);
   const [first] = [...open, ...undecided].filter(({ isTooShort }) => isTooShort !== true);
+  const others = undecided.length - tooFew.length - 1;
   const vanished = lostChecks.filter(({ now }) => now === null);
   const reasons = [
     ...regressed.map(({ name, group, why }) => `${group.name}: ${name} regressed: ${why}`),
@@ -44,7 +45,7 @@ export function judgeTrends({
     ...(first === undefined
       ? []
       : [
-          `${undecided.length - tooFew.length} of ${formatCount(trends.length, "metric")} not decided: ${first.name}: ${first.why}`,
+          `not decided: ${first.name}: ${first.why}${others === 0 ? "" : ` (and ${formatCount(others, "more metric")})`}`,
         ]),
     ...tooFewLines(tooFew),
     ...(trends.length === 0 ? ["no run measured anything"] : []),

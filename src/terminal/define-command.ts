@@ -32,7 +32,7 @@ export function defineCommand<A>({ run, examples, ...definition }: Definition<A>
 }
 
 /** Not with the examples of yargs: it wraps long command lines, which then cannot be copied. */
-function examplesText(examples: readonly (readonly [line: string, what: string])[]): string {
+export function examplesText(examples: readonly (readonly [line: string, what: string])[]): string {
   return ["Examples:", ...examples.map(([line, what]) => `  ${line}\n      ${what}`)].join("\n");
 }
 

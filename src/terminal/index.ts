@@ -1,5 +1,5 @@
 export { colorsFor } from "./colors.ts";
-export { defineCommand, type ExitCodeHolder, withControl } from "./define-command.ts";
+export { defineCommand, type ExitCodeHolder, examplesText, withControl } from "./define-command.ts";
 export { internalError, wantsJson, writeError, writeErrorNow } from "./json-output.ts";
 export {
   baseline,

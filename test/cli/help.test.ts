@@ -85,6 +85,7 @@ describe("a wrong command line gets a message in plain words, with what was prob
     [["lod", "starter"], 'unknown command "lod"\n  Did you mean "load"? `gauntlet --help` lists the commands.'],
     [["lod", "--target", "x"], 'unknown command "lod"\n  Did you mean "load"?'],
     [["frobnicate"], 'unknown command "frobnicate"\n  `gauntlet --help` lists the commands.'],
+    [["frobnicate", "--help"], 'unknown command "frobnicate"\n  `gauntlet --help` lists the commands.'],
     [
       ["conform", "--tarket", "x"],
       'conform has no option --tarket\n  Did you mean "--target"? See `gauntlet conform --help` for its options.',

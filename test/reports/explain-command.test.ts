@@ -15,5 +15,12 @@ test.each([
   ["or that it covers", { requirements: ["LIMIT-1"] }, "gauntlet explain LIMIT-1"],
   ["and one about no requirement by no command", {}, undefined],
 ])("%s", (_what, given, command) => {
-  expect(explainOf(check(given))).toBe(command);
+  expect(explainOf(check(given), {})).toBe(command);
+});
+
+test("a check of your own suite needs its file", () => {
+  const own = check({ suite: "acme", check: "acme.temperature" });
+  expect(explainOf(own, { arguments: ["acme", "--suite", "own suite.ts"] })).toBe(
+    "gauntlet explain acme.temperature --suite 'own suite.ts'",
+  );
 });

@@ -283,7 +283,11 @@ describe("html", () => {
     ["inconclusive", broken({ name: "ttft_ms p95 < 1", outcome: "undecided" }), "Not met or undecided", "1 could not"],
   ] as const)("a load that ends with %s: thresholds and latencies first, no coverage", (status, finding, why, says) => {
     const load = { runs: [loadRun("w", { phases: [loadPhase("steady", { classes: [loadClass()] })] })] };
-    const judged = result("load.w.thresholds[f]", status, { suite: "load", check: "load.thresholds", findings: [finding] });
+    const judged = result("load.w.thresholds[f]", status, {
+      suite: "load",
+      check: "load.thresholds",
+      findings: [finding],
+    });
     const elements = elementsOf(render("html", recordOf([judged], { command: "load", load })));
     const values = (attribute: string) =>
       elements.flatMap(({ attrs }) => attrs.filter(({ name }) => name === attribute).map(({ value }) => value));

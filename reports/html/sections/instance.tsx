@@ -159,7 +159,7 @@ export function Again({ record, check, evidence }: AgainProps) {
   const id = evidence === undefined ? undefined : requestIdOf(evidence);
   // The gateway that ran a script for a client no longer exists.
   const isGone = evidence === undefined || sideOf(record) === "client";
-  const explanation = explainOf(check);
+  const explanation = explainOf(check, record);
   const variableOf = keyVariables(record.configuration.value);
   const command = isGone ? undefined : curlLine(evidence, variableOf);
   return (

@@ -17,7 +17,8 @@ export interface Explanation {
   readonly requirements: readonly Requirement[];
 }
 
-export function explanationOf(check: Check): Explanation {
+/** @param options words that a command needs to find the check, such as `--suite own.ts`. */
+export function explanationOf(check: Check, options: readonly string[] = []): Explanation {
   const requirements = check.covers.map(requirementOf);
   const needs = check.kind === "sending" ? (check.needs ?? []) : [];
   return {
@@ -26,13 +27,13 @@ export function explanationOf(check: Check): Explanation {
     layer: check.layer,
     instances: instancesOf(check).map(({ id }) => id),
     text: check.explains,
-    onFailure: onFailure(check, requirements),
+    onFailure: onFailure(check, requirements, options),
     needs: needs.map((need) => ({ need, lines: unblockLines(need) })),
     requirements,
   };
 }
 
-function onFailure(check: Check, requirements: readonly Requirement[]): string {
+function onFailure(check: Check, requirements: readonly Requirement[], options: readonly string[]): string {
   const severity = requirements.some(({ level, layer }) => level === "MUST" && layer !== "compat")
     ? "A violated MUST fails the run, a violated SHOULD is a warning, and an OPEN requirement is only observed."
     : requirements.every(({ level }) => level === "OPEN")
@@ -41,6 +42,6 @@ function onFailure(check: Check, requirements: readonly Requirement[]): string {
   const how =
     check.kind === "invariant"
       ? "It judges the traffic of the other checks, so run it together with them. The report names the exchange and prints it as a curl command."
-      : `The report names the exchange and prints it as a curl command; \`gauntlet conform --only ${check.id}\` sends it again.`;
+      : `The report names the exchange and prints it as a curl command; \`gauntlet conform ${["--only", check.id, ...options].join(" ")}\` sends it again.`;
   return `${severity} ${how}`;
 }

@@ -4,10 +4,9 @@ export const compareCommand = defineCommand({
   command: "compare [a] [b]",
   describe: "Compare two builds of a gateway, or two stored runs: speed and behaviour",
   examples: [
-    ["gauntlet compare old.yaml new.yaml --pairs 20", "two builds that are running"],
     [
       'gauntlet compare old.yaml new.yaml --start-a "node old/server.js" --start-b "node new/server.js"',
-      "two builds that it starts and stops",
+      "two builds; without the --start options, they must be running",
     ],
     ["gauntlet compare gauntlet-runs/before gauntlet-runs/after", "two stored runs"],
   ],

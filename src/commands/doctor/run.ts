@@ -5,7 +5,7 @@ import { EXIT, formatCount, formatNumber, UsageError } from "../../core/index.ts
 import { readRateLimit } from "../../dialects/index.ts";
 import { denialOfKey } from "../../requirements/index.ts";
 import type { OnProgress, Outcome, SendingPlan } from "../../run/control/index.ts";
-import { permitFor, requestsOnly, sumOf } from "../../run/control/index.ts";
+import { permitFor, programHere, requestsOnly, sumOf } from "../../run/control/index.ts";
 import {
   describeResponse,
   dialectAdvice,
@@ -94,7 +94,7 @@ export async function doctor(file: string, { onSymptom, onProgress }: DoctorCont
   for (const symptom of coverageSymptoms(traffic.target)) say(symptom);
   const bad = symptoms.filter(({ level }) => level === "bad").length;
   const exitCode = bad === 0 ? EXIT.pass : EXIT.inconclusive;
-  const next = `gauntlet conform --target ${file}`;
+  const next = `${programHere()} conform --target ${file}`;
   return {
     exitCode,
     document: { schemaVersion: 1, exitCode, symptoms },

@@ -24,7 +24,13 @@ export async function explain(id: string, suite: readonly string[]): Promise<str
   const all = await checksWith(suite);
   const base = id.replace(/\[.*$/, "");
   const check = all.find((candidate) => candidate.id === base);
-  if (check !== undefined) return explanationText(explanationOf(check));
+  if (check !== undefined)
+    return explanationText(
+      explanationOf(
+        check,
+        suite.flatMap((file) => ["--suite", file]),
+      ),
+    );
   const profile = profileNamed(id);
   if (profile !== undefined) return profileText(profile);
   if (!isRequirementId(id))

@@ -29,7 +29,8 @@ export const initCommand = defineCommand({
     }),
   run: async (argv) => {
     if (argv.acceptGaps) return (await import("./accept-gaps.ts")).acceptGaps(argv.target);
-    const { init, assertNothingThere, programHere, stepsForCi } = await import("./run.ts");
+    const { init, assertNothingThere, stepsForCi } = await import("./run.ts");
+    const { programHere } = await import("../../run/control/index.ts");
     assertNothingThere(argv.ci, argv.force);
     const isAsking = !argv.yes && process.stdin.isTTY === true && process.stdout.isTTY === true;
     const answers = await answersFor(argv, isAsking ? await askAtTerminal() : takeDefault).catch(left);

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { Traffic } from "../../checks/index.ts";
 import { ConfigError, messageOf, NAME, UsageError } from "../../core/index.ts";
 import { proposalPlan, propose } from "../../propose/index.ts";
-import { permitFor } from "../../run/control/index.ts";
+import { permitFor, programHere } from "../../run/control/index.ts";
 import { parseTarget } from "../../target/index.ts";
 import { CI_JOBS } from "./ci-jobs.ts";
 
@@ -117,14 +117,6 @@ function filesOf(target: string, ci: InitOptions["ci"]): { readonly path: string
     { path: "gauntlet-policy.yaml", text: POLICY },
     ...(ci === "none" ? [] : [CI_JOBS[ci]]),
   ];
-}
-
-/** Path of the program in a project that has it installed. */
-const INSTALLED = "./node_modules/.bin/gauntlet";
-
-/** How to call this program: by its path, which never fetches a package of the same name. */
-export function programHere(): string {
-  return existsSync(INSTALLED) ? INSTALLED : "gauntlet";
 }
 
 /**

@@ -20,8 +20,8 @@ const reasonSchema = z.strictObject({
   /** `fail`: worse; `inconclusive`: undecided; `pass`: better; `observed`: decides nothing. */
   status: z.enum(["fail", "inconclusive", "pass", "observed"]),
   text: z.string(),
-  /** Name of the figure that is worse or better: the table of figures shows it, too. */
-  figure: z.string().optional(),
+  /** Which other part of the comparison shows it, too. */
+  detail: z.enum(["metrics", "checks"]).optional(),
 });
 
 export const METRIC_VERDICTS = ["regressed", "not worse", "improved", "inconclusive"] as const;

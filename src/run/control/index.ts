@@ -11,6 +11,7 @@ export {
   type SendingPlan,
   sumOf,
 } from "./plan.ts";
+export { programHere } from "./program-here.ts";
 export {
   exitAfter,
   type Interruption,

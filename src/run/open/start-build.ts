@@ -33,17 +33,25 @@ export async function startBuild(
     return { target: loadTarget(target, process.env), provisioner: undefined, async [Symbol.asyncDispose]() {} };
   }
   const command = commandOf(start);
-  if (target !== undefined) return startWithTarget(loadTarget(target, process.env), command, { signal, environment });
+  if (target !== undefined)
+    return startWithTarget(loadTarget(target, process.env), command, { start, signal, environment });
   const hint = `Without a target file, the command must start \`gauntlet gateway\`. To start any other gateway, name its target file as well.`;
   const failure = (message: string, options: ErrorOptions) => new UsageError(message, { ...options, hint });
   const embedded = await startEmbedded({ command, signal, started: { what: `the build "${start}"`, failure } });
   return { ...embedded, target: { ...embedded.target, name: start, configuration: { target: "embedded", start } } };
 }
 
+interface StartContext {
+  /** The command as written. */
+  readonly start: string;
+  readonly signal: AbortSignal;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
 async function startWithTarget(
   target: Target,
   command: readonly [string, ...string[]],
-  { signal, environment }: { readonly signal: AbortSignal; readonly environment: Readonly<Record<string, string>> },
+  { start, signal, environment }: StartContext,
 ): Promise<Build> {
   const [program, ...args] = command;
   const child = spawn(program, args, {
@@ -51,12 +59,12 @@ async function startWithTarget(
     env: { ...process.env, ...environment },
   });
   const failed = once(child, "error").then(([error]) => {
-    throw new UsageError(`${program} cannot be started: ${messageOf(error)}`);
+    throw new UsageError(`the build "${start}" cannot be started: ${messageOf(error)}`);
   });
   // Its end is checked below; a failure to start must not be reported twice.
   failed.catch(() => {});
   try {
-    await Promise.race([failed, untilResponding(target, child, signal)]);
+    await Promise.race([failed, untilResponding(target, child, { start, signal })]);
   } catch (error) {
     await stop(child);
     throw error;
@@ -64,15 +72,20 @@ async function startWithTarget(
   return { target, provisioner: undefined, pid: child.pid, [Symbol.asyncDispose]: () => stop(child) };
 }
 
-async function untilResponding(target: Target, child: ChildProcess, signal: AbortSignal): Promise<void> {
-  for (const url of addressesOf(target)) await untilAddressResponds(url, child, signal);
+type Awaited = Pick<StartContext, "start" | "signal">;
+
+async function untilResponding(target: Target, child: ChildProcess, context: Awaited): Promise<void> {
+  for (const url of addressesOf(target)) await untilAddressResponds(url, child, context);
 }
 
-async function untilAddressResponds(url: string, child: ChildProcess, signal: AbortSignal): Promise<void> {
+async function untilAddressResponds(url: string, child: ChildProcess, { start, signal }: Awaited): Promise<void> {
   const until = performance.now() + START_MS;
   while (performance.now() < until) {
     if (child.exitCode !== null)
-      throw new UnreachableError(`the build ended with exit code ${child.exitCode} before it responded`);
+      throw new UnreachableError(
+        `the build "${start}" ended with exit code ${child.exitCode} before it responded at ${url}`,
+        { hint: "Run the command by itself: it must keep running and serve that address." },
+      );
     try {
       const { body } = await fetch(url, { redirect: "manual", signal: AbortSignal.timeout(2_000) });
       await body?.cancel();
@@ -82,7 +95,7 @@ async function untilAddressResponds(url: string, child: ChildProcess, signal: Ab
     }
     if (!(await sleep(POLL_MS, signal))) return;
   }
-  throw new UnreachableError(`the build did not respond at ${url} within ${START_MS / 1_000} s`);
+  throw new UnreachableError(`the build "${start}" did not respond at ${url} within ${START_MS / 1_000} s`);
 }
 
 async function stop(child: ChildProcess): Promise<void> {

@@ -1,5 +1,5 @@
 // real-time: sends load, and judges how much of it was served in time
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { gauntlet, temporaryFolder } from "../../support/gauntlet.ts";
@@ -45,7 +45,7 @@ test("two stored runs: new failures, lost checks, changed responses", async () =
   expect(readFileSync(join(at, "c2", "report.html"), "utf8") === page).toBe(true);
 });
 
-test.each<[what: string, args: string[], says: RegExp]>([
+test.each<[what: string, args: string[], says: RegExp, exitCode?: number]>([
   [
     "too few pairs for a verdict",
     ["--start-a", "gauntlet gateway", "--start-b", "gauntlet gateway", "--pairs", "5"],
@@ -57,11 +57,18 @@ test.each<[what: string, args: string[], says: RegExp]>([
     ["--start-a", "no-such-program", "--start-b", "gauntlet gateway"],
     /the build "no-such-program" did not start: spawn no-such-program ENOENT\n {2}Without a target file, the command must start/,
   ],
-])("refused: %s", async (_what, args, says) => {
+  [
+    "a build with a target file that ends at once",
+    ["own.yaml", "own.yaml", "--start-a", "true", "--start-b", "gauntlet gateway"],
+    /the build "true" ended with exit code 0 before it responded at http:\/\/127\.0\.0\.1:9\/v1\n {2}Run the command by itself/,
+    3,
+  ],
+])("refused: %s", async (_what, args, says, exitCode = 2) => {
   using folder = temporaryFolder();
-  const { code, stderr } = await gauntlet(["compare", ...args], {}, folder.path);
+  writeFileSync(join(folder.path, "own.yaml"), "baseUrl: http://127.0.0.1:9/v1\nkeys: { valid: env:GW_KEY }\n");
+  const { code, stderr } = await gauntlet(["compare", ...args], { GW_KEY: "sk-any-key-of-yours" }, folder.path);
   expect(stderr).toMatch(says);
-  expect(code).toBe(2);
+  expect(code).toBe(exitCode);
 });
 
 test("two builds in one session: short, but complete", async () => {

@@ -56,11 +56,11 @@ function RunLatency({ run, source }: { readonly run: LoadRun; readonly source: R
   return (
     <>
       <h3>{oneLine(run.name, 60)}</h3>
-      {isFirst ? <ClassTable run={run} isOpen /> : null}
+      {isFirst ? <MainTable run={run} /> : null}
       <OverTime run={run} />
       <Distributions run={run} source={source} />
       <RunHeat run={run} />
-      {isFirst ? null : <ClassTable run={run} />}
+      <ClassTable run={run} />
     </>
   );
 }
@@ -91,38 +91,57 @@ function OverTime({ run }: { readonly run: LoadRun }) {
   );
 }
 
+/** The figures of the admitted requests of the phase that represents the run; the others are in `ClassTable`. */
+function MainTable({ run }: { readonly run: LoadRun }) {
+  const phase = headlinePhase(run);
+  const entries = (phase?.classes ?? []).filter(({ outcome }) => outcome === "admitted");
+  if (phase === undefined || entries.length === 0) return null;
+  const gaps = entries.some(({ itlMs }) => itlMs !== null) ? "itl" : "eventGap";
+  const columns = (["ttft", "response", gaps] as const).filter((figure) =>
+    entries.some((entry) => entry[`${figure}Ms`] !== null),
+  );
+  const where = phase.name === run.name ? "" : ` in ${oneLine(phase.name, 40)}`;
+  return (
+    <DataTable
+      caption={`Milliseconds of admitted requests${where}: p50 / p90 / p95 / p99 / max`}
+      head={["Kind", ...numbers("Requests"), ...columns.map(figureHead)]}
+      rows={entries.map((entry) => [
+        kindOf(entry),
+        decimal(entry.count),
+        ...columns.map((figure) => allStats(entry[`${figure}Ms`], entry.count)),
+      ])}
+    />
+  );
+}
+
+/** The usual name first, ours below. */
+const figureHead = (figure: (typeof COLUMNS)[number]) => ({
+  value: (
+    <span key={figure} class="split">
+      {LATENCY_FIGURES[figure].label}
+      <small>{LATENCY_FIGURES[figure].note}</small>
+    </span>
+  ),
+  number: true,
+});
+
 // What most readers look for first: a narrow page shows the others only when scrolled.
 const COLUMNS = ["ttft", "response", "itl", "eventGap", "textTtft", "perToken", "service", "longestStall"] as const;
 
-function ClassTable({ run, isOpen = false }: { readonly run: LoadRun; readonly isOpen?: boolean }) {
-  // The phase that represents the run first; a warm-up has too few requests for most quantiles.
-  const main = headlinePhase(run);
-  const phases = [...run.phases].sort((one, other) => Number(other === main) - Number(one === main));
-  const entries = phases.flatMap((phase) => phase.classes.map((entry) => ({ phase, entry })));
+/** All figures by phase, kind of request and outcome. */
+function ClassTable({ run }: { readonly run: LoadRun }) {
+  const entries = run.phases.flatMap((phase) => phase.classes.map((entry) => ({ phase, entry })));
   if (entries.length === 0) return null;
   const columns = COLUMNS.filter((figure) => entries.some(({ entry }) => entry[`${figure}Ms`] !== null));
   return (
-    <details class="classes" open={isOpen}>
+    <details class="classes">
       <summary>
         Latency table: {plural(entries.length, "request class", "request classes")},{" "}
         {plural(run.phases.length, "phase")}; p50 / p90 / p95 / p99 / max
       </summary>
       <DataTable
         caption={`Milliseconds of ${oneLine(run.name, 40)} by phase, kind and outcome: p50 / p90 / p95 / p99 / max`}
-        head={[
-          "Phase and kind",
-          ...numbers("Requests"),
-          // The usual names first, ours below.
-          ...columns.map((figure) => ({
-            value: (
-              <span key={figure} class="split">
-                {LATENCY_FIGURES[figure].label}
-                <small>{LATENCY_FIGURES[figure].note}</small>
-              </span>
-            ),
-            number: true,
-          })),
-        ]}
+        head={["Phase and kind", ...numbers("Requests"), ...columns.map(figureHead)]}
         rows={entries.map(({ phase, entry }) => [
           <span key="phase" class="nowrap">
             {oneLine(phase.name, 40)}
