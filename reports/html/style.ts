@@ -202,6 +202,7 @@ figure svg { width: 100%; height: auto; display: block; overflow: visible; }
 .halves { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0 1.5rem; align-items: end; }
 .panels { display: grid; grid-template-columns: repeat(auto-fill, minmax(17.5rem, 1fr)); gap: .6rem 1.2rem; }
 .classes tbody th:has(.because) { min-width: 0; }
+h2.small { margin: 1.1rem 0 .2rem; }
 .headline-figures { display: flex; flex-wrap: wrap; gap: .5rem 2.2rem; margin: .7rem 0 .9rem; }
 .headline-figures dt { color: var(--soft); font-size: .8rem; }
 .headline-figures dd { margin: 0; font-size: 1.18rem; font-weight: 600; font-variant-numeric: tabular-nums; }

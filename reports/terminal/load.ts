@@ -14,10 +14,11 @@ import {
 import { oneLine } from "../clean-text.ts";
 import { executionText, figureTexts } from "../figures/event-figures.ts";
 import { latencyLines } from "../figures/latency-table.ts";
+import { resultOfLoad } from "../figures/load-result.ts";
 import { startedLoads } from "../figures/started-loads.ts";
 import { toolCallsText } from "../figures/tool-call-figures.ts";
 import { amountText, droppedSeries, failedScrapes, slopeText } from "../figures/watched-figures.ts";
-import { describeFacts, describeFinding, describeLoadResult } from "../text/index.ts";
+import { describeFacts, describeFinding } from "../text/index.ts";
 import type { Colors, TerminalOptions } from "./options.ts";
 import { figures, terminalTable } from "./table.ts";
 import { verdictLines } from "./verdict-lines.ts";
@@ -31,33 +32,11 @@ export function renderLoad(record: RunRecord, options: Omit<TerminalOptions, "ev
 
 const MAX_RESULTS = 3;
 
-/** What each load showed, if the run passed: otherwise its reasons are next to the verdict. */
 function resultLines(record: RunRecord): string[] {
-  if (record.verdict.result !== "pass") return [];
   return startedLoads(record)
     .slice(0, MAX_RESULTS)
-    .map((run) => {
-      const checks = checksOfRun(record.checks, run);
-      const sum = (name: "denied" | "failed" | "invalid") => run.phases.reduce((all, phase) => all + phase[name], 0);
-      const passed = run.phases.filter((phase) => checkOfPhase(checks, run, phase)?.status === "pass").length;
-      const result = describeLoadResult({
-        ...{ name: run.name, phases: run.phases.length, passed, admittedPerS: run.phases[0]?.rates.admitted ?? 0 },
-        ...{ denied: sum("denied"), failed: sum("failed"), invalid: sum("invalid") },
-        thresholds: checksOfThresholds(checks, run).filter(({ status }) => status === "pass").length,
-        limits: limitsOf(run, checks),
-        waits: run.retryAfter ?? undefined,
-      });
-      return `  ${oneLine(result, 200)}`;
-    });
-}
-
-/** The limits of a tier whose overload was measured. */
-function limitsOf(
-  { limits }: LoadRun,
-  checks: readonly CheckResult[],
-): Parameters<typeof describeLoadResult>[0]["limits"] {
-  const measured = checks.flatMap(({ findings }) => findings).find(({ name }) => name === "rate.measured");
-  return limits === null || measured === undefined ? undefined : { ...limits, inAMinute: describeFacts(measured) };
+    .flatMap((run) => resultOfLoad(record, run) ?? [])
+    .map((result) => `  ${result}`);
 }
 
 /** @returns an empty text if no load was sent. */

@@ -1,5 +1,6 @@
-import { type RunRecord, STATUSES } from "../../../src/record/index.ts";
+import { type LoadRun, type RunRecord, STATUSES } from "../../../src/record/index.ts";
 import { oneLine, visible } from "../../clean-text.ts";
+import { resultOfLoad } from "../../figures/load-result.ts";
 import { isLoadOnly, startedLoads } from "../../figures/started-loads.ts";
 import { TONES, type Tone, VERDICT_TONES } from "../../status-style.ts";
 import { describeComparison } from "../../text/index.ts";
@@ -75,7 +76,12 @@ export function VerdictSection({ record, anchors }: { readonly record: RunRecord
           ...subject,
           ["Started", utc(record.startedAt)],
           ["Duration", duration(record.durationMs)],
-          ["Command", `gauntlet ${record.command}`],
+          [
+            "Command",
+            <code key="command">
+              {oneLine(["gauntlet", record.command, ...(record.arguments ?? [])].join(" "), 200)}
+            </code>,
+          ],
           ["Exit code", String(verdict.exitCode)],
           ["Gauntlet", `${record.harness.name} ${record.harness.version}`],
         ]}
@@ -95,11 +101,17 @@ function LoadFigures({ record }: { readonly record: RunRecord }) {
       {runs.slice(0, MAX_LOADS).map((run) => (
         <div key={run.name}>
           {runs.length > 1 ? <h2 class="small">{oneLine(run.name, 60)}</h2> : null}
+          <Result record={record} run={run} />
           <Headline run={run} />
         </div>
       ))}
     </>
   );
+}
+
+function Result({ record, run }: { readonly record: RunRecord; readonly run: LoadRun }) {
+  const result = resultOfLoad(record, run);
+  return result === undefined ? null : <p>{result}.</p>;
 }
 
 const WORDS = { pass: "Pass", fail: "Fail", inconclusive: "Inconclusive", error: "Error" } as const;
