@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { RequestBudget } from "../../src/budget/index.ts";
 import { runChecks, type Selection, select, Traffic } from "../../src/checks/index.ts";
+import type { Clock } from "../../src/core/index.ts";
 import type { CheckResult } from "../../src/record/index.ts";
 import { prepare } from "../../src/run/preflight/preflight.ts";
 import { parseTarget, type Target } from "../../src/target/index.ts";
@@ -37,13 +38,14 @@ export function targetOf(baseUrl: string, more = ""): Target {
 }
 
 /** Runs a selection of the suites against a target. */
-export async function conformTo(target: Target, selection: Selection): Promise<CheckResult[]> {
+export async function conformTo(target: Target, selection: Selection, clock?: Clock): Promise<CheckResult[]> {
   const controller = new AbortController();
   await using traffic = new Traffic({
     target,
     budget: new RequestBudget(target.budget),
     seed: 1,
     signal: controller.signal,
+    ...(clock === undefined ? {} : { clock }),
   });
   await prepare(traffic);
   return await runChecks({ instances: select(CHECKS, selection), traffic });

@@ -6,6 +6,7 @@ import { dialectOf, dialectOfCheck, type Instance, needsOf, type SendingCheck, s
 import { MissingFixture, UndeclaredDialect } from "../declare/need.ts";
 import { unblockLines } from "../fixtures/static-fixture.ts";
 import { CircuitOpen } from "../gateway/circuit-breaker.ts";
+import { NEW_DAY, newDayIn, reliesOnDailyCap } from "../gateway/new-day.ts";
 import { describeOutage, isRefusedIn } from "../gateway/outage.ts";
 import { ModelLost } from "../gateway/recovery.ts";
 import { type Recordable, responsesIn } from "../response/recording.ts";
@@ -118,6 +119,12 @@ async function runAndJudge(instance: Instance, traffic: Traffic, options: RunAnd
   const result = judged(recording);
   const outage = UNTOUCHED.includes(result.status) ? undefined : outageIn(traffic, recording);
   if (outage !== undefined) return afterOutage(instance, outage);
+  if (
+    !UNTOUCHED.includes(result.status) &&
+    reliesOnDailyCap(instance) &&
+    newDayIn(responsesIn(recording), traffic.startedAtMs)
+  )
+    return unjudged(instance, { status: "inconclusive", reason: { kind: "open", text: NEW_DAY } });
   onRecording?.(instance, recording);
   if (strays.length === 0) return result;
   traffic.serverErrors.repeated(result.status === "fail");

@@ -27,6 +27,8 @@ const MAX_OUTAGES = 3;
 /** The parts that the checks of a run share, and how they send: below the limits, and again after ambient denials and outages. */
 export class Traffic implements AsyncDisposable {
   readonly run: RunKind;
+  /** Wall clock, Unix epoch milliseconds. */
+  readonly startedAtMs: number;
   readonly budget: RequestBudget;
   readonly random: Random;
   /** A text that occurs in no other prompt of any run. */
@@ -54,6 +56,7 @@ export class Traffic implements AsyncDisposable {
     const { target: given, budget, seed, provisioner, clock = systemClock, onResponse, onStopped, onWait } = options;
     const { includesLoad = false, isQuick = false, inFlightOfLoad = () => 0 } = options;
     this.run = { includesLoad, isQuick };
+    this.startedAtMs = clock.nowMs();
     this.budget = budget;
     this.random = seededRandom(seed);
     this.#runTag = Math.floor(this.random() * 0xffffff)
