@@ -28,8 +28,9 @@ export const CREDENTIAL_MUTATIONS: readonly Mutation[] = [
     "auth.malformed-400": { summary: "An Authorization header without a bearer key gets 400.", with: malformedKey },
     "auth.short-key-400": {
       summary: "A bearer key shorter than any issued key gets 400.",
+      breaks: ["AUTH-3", "AUTH-5"],
       with: (call) => (call.behaviour.presentedKey(call)?.length ?? 99) < 20,
-      mayBreak: ["AUTH-3", "ERR-401-INVALID"],
+      mayBreak: ["ERR-401-INVALID"],
     },
   }),
   mutation("auth.empty-bearer-served", {

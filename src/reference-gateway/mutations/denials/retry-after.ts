@@ -159,18 +159,18 @@ export const RETRY_AFTER_MUTATIONS: readonly Mutation[] = [
     "retry-after.concurrency-missing": { summary: "Concurrency denials have no Retry-After.", with: () => undefined },
     "retry-after.concurrency-zero": { summary: "Retry-After of concurrency denials is 0.", with: () => "0" },
     "retry-after.concurrency-negative": {
+      breaks: ["LIMIT-CONC-6", "HTTP-RETRY-AFTER-FORM"],
       summary: "Retry-After of concurrency denials is negative.",
       with: () => "-1",
-      mayBreak: ["HTTP-RETRY-AFTER-FORM"],
     },
     "retry-after.concurrency-milliseconds": {
       summary: "Retry-After of concurrency denials is in milliseconds.",
       with: (value) => String(seconds(value) * 1_000),
     },
     "retry-after.concurrency-word": {
+      breaks: ["LIMIT-CONC-6", "HTTP-RETRY-AFTER-FORM"],
       summary: "Retry-After of concurrency denials is a word.",
       with: () => "later",
-      mayBreak: ["HTTP-RETRY-AFTER-FORM"],
     },
   }),
   ...loadGrid(["LIMIT-CONC-6"], (when: When) => changeRetryAfter(CONCURRENCY, () => undefined, when), {

@@ -146,7 +146,7 @@ export const BUSY_MUTATIONS: readonly Mutation[] = [
     apply: onSteps(both(streaming, crowded(9)), (steps) => laterFrom(steps.length >> 1, 6_000, steps)),
   }),
   loadMutation("load.streams-cut-when-busy", {
-    breaks: ["STREAM-3", "STREAM-4", "LIMIT-CONC-7"],
+    breaks: ["HTTP-FRAMING", "STREAM-3", "STREAM-4", "LIMIT-CONC-7"],
     summary: "With more than eight requests in flight, every third stream is cut off halfway.",
     apply: (() => {
       const unlucky = every(3, both(streaming, crowded(9)));

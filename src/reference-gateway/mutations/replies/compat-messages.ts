@@ -80,6 +80,7 @@ export const COMPAT_MESSAGES_MUTATIONS: readonly Mutation[] = [
       ],
     },
     "compat.messages-done-marker": {
+      breaks: ["COMPAT-MSG-EVENTS", "COMPAT-FRAMING"],
       summary: "Streams end with the other dialect's end marker.",
       with: (events) => [...events, { kind: "other", atMs: events.at(-1)?.atMs ?? 0, tokens: 0, data: "[DONE]" }],
     },

@@ -106,7 +106,8 @@ export const CHAT_REQUEST_MUTATIONS: readonly Mutation[] = [
     ),
   }),
   mutation("chat.cache-mixes-prompts", {
-    breaks: ["TEXT-INTACT"],
+    breaks: ["OWN-ANSWER", "TEXT-INTACT"],
+    mayBreak: ["BASE-3"],
     summary: "Prompts with the same first four characters get the reply to the first of them.",
     apply: wrap("plan", (next) => {
       const cache = new Map<string, string>();
@@ -120,7 +121,7 @@ export const CHAT_REQUEST_MUTATIONS: readonly Mutation[] = [
     }),
   }),
   mutation("chat.cache-ignores-case", {
-    breaks: ["TEXT-INTACT"],
+    breaks: ["OWN-ANSWER", "TEXT-INTACT"],
     summary: "Prompts that differ only in letter case get the reply to the first of them.",
     apply: wrap("plan", (next) => {
       const cache = new Map<string, string>();

@@ -216,13 +216,13 @@ export const STREAM_MUTATIONS: readonly Mutation[] = [
     ),
   }),
   mutation("stream.cut-after-a-second", {
-    breaks: ["STREAM-3", "STREAM-4"],
+    breaks: ["HTTP-FRAMING", "STREAM-3", "STREAM-4"],
     summary: "Healthy streams are cut off after one second.",
     apply: cutAfter(1_000, chatStream),
     shownBy: ["lasting"],
   }),
   loadMutation("stream.cut-now-and-then", {
-    breaks: ["STREAM-3", "STREAM-4"],
+    breaks: ["HTTP-FRAMING", "STREAM-3", "STREAM-4"],
     summary: "Every twentieth stream is cut off halfway.",
     apply: (behaviour) => {
       const unlucky = every(20, chatStream);
@@ -261,7 +261,7 @@ export const STREAM_MUTATIONS: readonly Mutation[] = [
     shownBy: "checks",
   }),
   mutation("stream.wrong-length", {
-    breaks: ["STREAM-3", "STREAM-4"],
+    breaks: ["HTTP-FRAMING", "STREAM-3", "STREAM-4"],
     summary: "The Content-Length of a stream is too small.",
     apply: wrap("seal", (next) => (response, call) => {
       const parcel = next(response, call);
