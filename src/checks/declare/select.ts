@@ -59,6 +59,8 @@ function inOtherSuites(name: string, owners: readonly string[], suites: readonly
 }
 
 function unknown(what: string, name: string, known: readonly string[]): UsageError {
-  const hint = `${didYouMean(name, known)}\`gauntlet checks\` lists all.`;
+  // Suites are few; the names of checks are many.
+  const list = what === "suite" ? `The suites are ${known.join(", ")}.` : "`gauntlet checks` lists all.";
+  const hint = `${didYouMean(name, known)}${list}`;
   return new UsageError(`there is no ${what} "${name}"`, { hint });
 }

@@ -141,6 +141,8 @@ const GITLAB = `# Include from .gitlab-ci.yml. Variables of the project: GW_KEY,
 ${needs("#")}
 gauntlet:
   image: node:${NODE}
+  timeout: 60 minutes
+  resource_group: gauntlet # runs of one account at the same time would use each other's limits
   rules:
     - if: $CI_MERGE_REQUEST_IID
     - if: $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH # its run is the base of the comparison in merge requests
@@ -165,6 +167,10 @@ ${indented(writeComment("$CI_JOB_URL/artifacts/browse") + POST_TO_GITLAB, 6)}
 const JENKINS = `${needs("//")}
 pipeline {
   agent { docker { image 'node:${NODE}' } }
+  options {
+    disableConcurrentBuilds() // runs of one account at the same time would use each other's limits
+    timeout(time: 60, unit: 'MINUTES')
+  }
   environment {
     GW_KEY = credentials('gateway-key')
     npm_config_cache = '.npm-cache' // the container's user cannot write to its HOME

@@ -26,7 +26,7 @@ const HTML = `<!doctype html>
   <noscript><p>This page needs JavaScript. The report of the run does not.</p></noscript>
   <fieldset id="runs" hidden><legend>Run</legend></fieldset>
   <section aria-labelledby="now">
-    <h2 id="now">Now</h2>
+    <h2 id="now">At a glance</h2>
     <dl id="tiles"></dl>
   </section>
   <section id="thresholds" aria-labelledby="thresholds-title" hidden>
@@ -93,6 +93,11 @@ thead th { color: var(--soft); font-weight: 550; font-size: .8rem; }
 #rows td:nth-child(2), #columns th:nth-child(2) { text-align: right; }
 tbody th { font-weight: 500; } .good { color: var(--good); } .bad { color: var(--bad); } .held { color: var(--held); }
 #thresholds th, #thresholds td { text-align: left; } #threshold-rows th { font-family: var(--mono); } #threshold-rows td:last-child { white-space: normal; min-width: 14rem; }
+@media (max-width: 40rem) {
+  #thresholds thead { display: none; } #threshold-rows th, #threshold-rows td { border: 0; padding: 0; white-space: normal; overflow-wrap: anywhere; }
+  #threshold-rows tr { display: grid; grid-template-columns: 1fr auto; gap: 0 .8rem; padding: .4rem 0; border-bottom: 1px solid var(--line); }
+  #threshold-rows td:last-child { grid-column: 1 / -1; min-width: 0; }
+}
 #denials { margin: 0; padding-left: 1.2rem; overflow-wrap: anywhere; }
 button { font: inherit; color: inherit; background: var(--sheet); border: 1px solid var(--soft); border-radius: 6px; padding: .15rem .9rem; cursor: pointer; }
 #reading { min-height: 1.5em; margin: .3rem 0; font-variant-numeric: tabular-nums; }
