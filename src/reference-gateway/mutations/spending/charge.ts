@@ -31,7 +31,9 @@ const billed = (when: (call: Call, closing: Closing) => boolean): Apply =>
       : Math.max(FLAT_FEE, costOf(call.model, { outputTokens: closing.deliveredTokens }));
   });
 
-const EVERY_KIND = ["SPEND-1", "SPEND-12"];
+const EVERY_KIND = ["SPEND-12"];
+/** A declared ledger shows that plain requests are not charged. */
+const CHARGED = ["SPEND-1", ...EVERY_KIND];
 const withoutUsage: When = (call) => streaming(call) && onChat(call) && call.request?.includeUsage === false;
 const longStream: When = (call) =>
   streaming(call) && (call.services.clock.monotonicUs() - call.arrival.arrivedUs) / 1_000 > 1_000;
@@ -45,7 +47,7 @@ const wasCrowded = once(crowded(8));
 /** What is charged, and when it becomes visible. */
 export const CHARGE_MUTATIONS: readonly Mutation[] = [
   ...grid(EVERY_KIND, free, {
-    "charge.streams-free": { summary: "Streams are free.", with: streaming },
+    "charge.streams-free": { breaks: CHARGED, summary: "Streams are free.", with: streaming },
     "charge.streams-without-usage-free": {
       summary: "Streams that did not request usage are free.",
       with: withoutUsage,
@@ -65,12 +67,18 @@ export const CHARGE_MUTATIONS: readonly Mutation[] = [
       with: (call) => call.plan?.kind === "reply" && call.plan.stop === "length",
       shownBy: "checks",
     },
-    "charge.messages-free": { summary: "Requests on the messages endpoint are never charged.", with: onMessages },
+    "charge.messages-free": {
+      breaks: CHARGED,
+      summary: "Requests on the messages endpoint are never charged.",
+      with: onMessages,
+    },
     "charge.chat-free": {
+      breaks: CHARGED,
       summary: "Non-streaming chat requests are never charged.",
       with: (call) => onChat(call) && nonStreaming(call),
     },
     "charge.message-streams-free": {
+      breaks: CHARGED,
       summary: "Streams on the messages endpoint are never charged.",
       with: (call) => onMessages(call) && streaming(call),
     },
