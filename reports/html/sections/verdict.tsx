@@ -78,9 +78,7 @@ export function VerdictSection({ record, anchors }: { readonly record: RunRecord
           ["Duration", duration(record.durationMs)],
           [
             "Command",
-            <code key="command">
-              {oneLine(["gauntlet", record.command, ...(record.arguments ?? [])].join(" "), 200)}
-            </code>,
+            <code key="command">{oneLine(["gauntlet", record.command, ...argumentsOf(record)].join(" "), 200)}</code>,
           ],
           ["Exit code", String(verdict.exitCode)],
           ["Gauntlet", `${record.harness.name} ${record.harness.version}`],
@@ -89,6 +87,10 @@ export function VerdictSection({ record, anchors }: { readonly record: RunRecord
     </section>
   );
 }
+
+/** The record of a stored comparison has the arguments of its second run. */
+const argumentsOf = ({ comparison, arguments: words = [] }: RunRecord): readonly string[] =>
+  comparison?.kind === "stored" ? [] : words;
 
 /** Loads whose figures are next to the verdict; the section of the load has all. */
 const MAX_LOADS = 3;

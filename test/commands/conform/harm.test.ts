@@ -84,7 +84,7 @@ describe("load to a host of a third party", () => {
   test("if authorized, the plan is shown first, with what it may cost", async () => {
     const prices = "authorized: true\nprices: { inputPerMTok: 3, outputPerMTok: 15 }\n";
     const plan =
-      /plan for .*\(flood, models\): at most 632 requests, at most 38,400 output tokens, up to 100 requests\/s, up to 64 in flight, about 6 s, at most 0\.63 USD/;
+      /plan for .*\(flood, models\): at most 632 requests, at most 38,400 output tokens, about 100 requests\/s at the peak, up to 64 in flight, about 6 s, at most 0\.63 USD/;
     const dry = await onOtherHost(prices, ["load", "flood.yaml", "--dry-run"]);
     expect(dry).toMatchObject({ code: 0, stdout: expect.stringMatching(plan) });
     const wet = await onOtherHost(prices, ["load", "flood.yaml"]);
