@@ -4,6 +4,7 @@ export { curlLine, keyVariables } from "./evidence/curl.ts";
 export { type Evidence, outcomeOf, readEvidence } from "./evidence/evidence.ts";
 export { shownExchanges } from "./evidence/problems.ts";
 export { embeddedSwitches, rerunAllOf } from "./evidence/reproduce.ts";
+export { shellWord } from "./evidence/shell.ts";
 export type { ReportSource } from "./evidence/source.ts";
 export { readHistogramLog } from "./figures/histogram-log.ts";
 export { ALL_FORMATS, DEFAULT_FORMATS, FORMATS, type Format } from "./formats.ts";

@@ -45,7 +45,7 @@ interface Screenshot {
   readonly printed?: true;
   /** Top edge of the picture; by default the top of the page. */
   readonly from?: string;
-  /** Greatest height; the package contains the README's picture. */
+  /** Maximum height. The README's picture ships in the package, so it is kept small. */
   readonly height?: number;
 }
 

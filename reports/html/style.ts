@@ -71,7 +71,7 @@ main { padding-top: 1.5rem; min-width: 0; }
 section { margin: 0 0 2.3rem; }
 h1, h2, h3, h4 { line-height: 1.25; text-wrap: balance; }
 h2 { font-size: 1.32rem; font-weight: 650; margin: 0 0 .15rem; letter-spacing: -.005em; }
-h2.small { font-size: 1rem; margin: 0; }
+h2.small { font-size: 1rem; margin: 1.1rem 0 .2rem; }
 h3 { font-size: 1.03rem; font-weight: 650; margin: 1.9rem 0 .35rem; }
 h4 { font-size: .82rem; font-weight: 600; margin: 1rem 0 .3rem; color: var(--soft); }
 .finding { font-size: 1.05rem; color: var(--soft); margin: 0 0 1rem; max-width: 52rem; }
@@ -128,8 +128,7 @@ thead th { color: var(--soft); font-weight: 550; font-size: .8rem; white-space: 
 tbody th { font-weight: 450; }
 tbody th:has(.because) { min-width: 14rem; }
 .number { text-align: right; white-space: nowrap; }
-.wide .number, .wide thead th { white-space: normal; }
-.wide tbody th:has(.because) { min-width: 11rem; }
+.wide .number, .wide thead th { white-space: normal; } .wide tbody th:has(.because) { min-width: 11rem; }
 .statement { display: block; min-width: 15rem; max-width: 44rem; }
 .split { display: inline-block; line-height: 1.25; } .split small { display: block; font-weight: 400; font-size: .75rem; }
 .empty { color: var(--soft); opacity: .5; }
@@ -202,7 +201,6 @@ figure svg { width: 100%; height: auto; display: block; overflow: visible; }
 .halves { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0 1.5rem; align-items: end; }
 .panels { display: grid; grid-template-columns: repeat(auto-fill, minmax(17.5rem, 1fr)); gap: .6rem 1.2rem; }
 .classes tbody th:has(.because) { min-width: 0; }
-h2.small { margin: 1.1rem 0 .2rem; }
 .headline-figures { display: flex; flex-wrap: wrap; gap: .5rem 2.2rem; margin: .7rem 0 .9rem; }
 .headline-figures dt { color: var(--soft); font-size: .8rem; }
 .headline-figures dd { margin: 0; font-size: 1.18rem; font-weight: 600; font-variant-numeric: tabular-nums; }

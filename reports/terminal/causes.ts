@@ -64,7 +64,7 @@ function details(cause: Cause, record: RunRecord, { colors, evidence, commands }
   ];
 }
 
-/** What the only check of a cause tests: of your own suite, the requirement alone does not say it. */
+/** The title of the cause's checks, if all share one: for a custom suite, the requirement does not say what is tested. */
 function titleOf({ checks }: RunRecord, cause: Cause): string {
   const titles = new Set(checks.filter(({ id }) => cause.checks.includes(id)).map(({ title }) => title));
   const [title] = titles;

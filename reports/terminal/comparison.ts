@@ -87,7 +87,7 @@ function tableNames({ a, b }: Comparison): readonly [string, string] {
   return names.every(({ length }) => length <= MAX_NAME) ? names : ["A", "B"];
 }
 
-/** The figures that have values, under the kind of requests that they are of; margins and p-values are in the HTML report. */
+/** The figures that have values, grouped by kind of request; margins and p-values are in the HTML report. */
 function table(comparison: Comparison): string[] {
   const isMeasured = ({ a, b }: ComparedMetric) => a !== null || b !== null;
   const measured = comparison.metrics.filter(isMeasured);

@@ -25,7 +25,7 @@ export function renderHistory(
   const facts = factsOfHistory(history);
   const lines = [
     colors.dim(
-      `${oneLine(file)}: ${formatCount(imported, "run")} imported, ${known} already there${comparisons === 0 ? "" : `, ${formatCount(comparisons, "comparison")} skipped`}; ${formatCount(runs.length, "comparable run")}`,
+      `${oneLine(file)}: ${formatCount(imported, "run")} imported, ${known} already there${comparisons === 0 ? "" : `, ${formatCount(comparisons, "comparison")} skipped`}; ${formatCount(runs.length, "run")} shown`,
     ),
     ...notImported.map(({ dir, why }) => colors.yellow(`not imported: ${oneLine(dir)}: ${oneLine(why)}`)),
     ...byGroup(trends)

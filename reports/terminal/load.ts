@@ -159,8 +159,8 @@ function requestsLine(phase: LoadPhase): string {
 function outputLine({ classes, durationS }: LoadPhase): string {
   const admitted = classes.filter(({ outcome }) => outcome === "admitted");
   const tokens = admitted.reduce((sum, { outputTokens }) => sum + outputTokens, 0);
-  const hasEvents = admitted.some(({ stream, itlMs }) => stream && itlMs === null);
-  return `  output: ${formatNumber(tokens)} tokens (${formatNumber(durationS > 0 ? tokens / durationS : 0, 1)}/s)${hasEvents ? ", counting events where a stream reports no tokens" : ""}`;
+  const countsStreamEvents = admitted.some(({ stream, itlMs }) => stream && itlMs === null);
+  return `  output: ${formatNumber(tokens)} tokens (${formatNumber(durationS > 0 ? tokens / durationS : 0, 1)}/s)${countsStreamEvents ? ", counting events for streams that report no token counts" : ""}`;
 }
 
 /** Leaks of the target, and problems with scraping its metrics. */

@@ -8,8 +8,8 @@ export function describeChanges({ newlyFailing, vanished, worse, lost }: Compari
     ...countedLine(worse, "newly warns", "newly warn"),
   ];
   return [
-    ...worseLines.map((text) => ({ status: "fail" as const, text })),
-    ...lostLine(lost).map((text) => ({ status: "inconclusive" as const, text })),
+    ...worseLines.map((text) => ({ status: "fail" as const, text, detail: "checks" as const })),
+    ...lostLine(lost).map((text) => ({ status: "inconclusive" as const, text, detail: "checks" as const })),
   ];
 }
 

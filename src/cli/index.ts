@@ -82,7 +82,7 @@ function asksForOverview(own: readonly string[]): boolean {
   return own.length === 1 && ["--help", "-h", "help"].includes(own[0] ?? "");
 }
 
-/** Whether the first word is no command: the parser would print the help of no command for `--help`. */
+/** Whether the first word is not a known command. With `--help`, the parser would then print help instead of an error. */
 function isUnknownCommand([first = "-"]: readonly string[]): boolean {
   return !first.startsWith("-") && !COMMANDS.some((command) => nameOf(command) === first);
 }

@@ -160,7 +160,7 @@ function concluded(found: Omit<Comparison, "verdict" | "reasons">): Comparison {
   const reasons: ComparisonReason[] = [
     ...(control?.fit === true ? [] : [undecided(control?.message ?? "The control is missing.")]),
     ...(isServed ? [] : [undecided("no latency could be compared: the builds admitted too little")]),
-    ...describeChanges(checks).map((reason) => ({ ...reason, detail: "checks" as const })),
+    ...describeChanges(checks),
     ...named("fail", by("regressed")),
     ...named("pass", by("improved")),
     ...driftLine(drift).map((text) => ({ status: "observed" as const, text })),

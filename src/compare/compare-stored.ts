@@ -198,7 +198,7 @@ function conclude(first: StoredSide, second: StoredSide, found: Found): Pick<Com
             },
           ]
         : []),
-      ...describeChanges(checks).map((reason) => ({ ...reason, detail: "checks" as const })),
+      ...describeChanges(checks),
       ...of("regressed").map((metric) => ({
         status: "fail" as const,
         text: figureText(metric),

@@ -36,7 +36,7 @@ interface Head {
 const nowUs = (): number => performance.now() * 1_000;
 /** Bodies are passed on up to this length, characters. */
 const MAX_BODY_CHARS = 4 * 1024 * 1024 + 1;
-/** Maximum sizes, bytes. Autocannon buffers a response until it is complete, so a larger one closes the connection. */
+/** Maximum sizes, bytes. Autocannon buffers a whole response, so we close the connection of a larger one. */
 const MAX_HEAD_BYTES = 1024 * 1024;
 const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
 /** How often autocannon checks whether it is done, ms. */

@@ -80,7 +80,7 @@ function moreRequests({ value, samples }: Figure, bound: number): string {
   const needed = countToDecide(value, bound, { from: samples, confidence: 0.95 });
   return Number.isFinite(needed)
     ? `About ${formatNumber(needed)} requests would decide it if the share stays the same; there were ${formatNumber(samples)}`
-    : "The share is too close to it for any practical number of requests";
+    : "The share is too close to the bound for any practical number of requests to decide";
 }
 
 /** A bound with the unit of its metric. */

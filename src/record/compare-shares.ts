@@ -27,8 +27,8 @@ export function measuredShare(share: number, of: number): MeasuredShare {
 }
 
 /**
- * Regressed if the second share is worse and the intervals do not overlap; not worse if the second share is no worse than the first, or if the interval of the
- * difference ends within one percentage point. Anything between is undecided: a tolerance without an interval would accept a build
+ * Regressed if the second share is worse and the intervals do not overlap; not worse if the second share is at most
+ * as bad as the first, or if the interval of the difference ends within one percentage point. Anything between is undecided: a tolerance without an interval would accept a build
  * that fails one request in a hundred.
  */
 export function judgeShares({ a, b, worse, requests }: SharePair): Pick<ComparedMetric, "verdict" | "why"> {
@@ -47,9 +47,9 @@ export function judgeShares({ a, b, worse, requests }: SharePair): Pick<Compared
   return { verdict, why: `the ${intervals} overlap${howMany}` };
 }
 
-/** A load that exceeds a limit has at least this share of denials. */
+/** From this share of denials on, a load is taken to exceed a limit. */
 const OVER_LIMIT = 0.05;
-/** There, how many requests are denied depends on how fast they were sent: up to this difference, it is no evidence. */
+/** Over a limit, the share of denials depends on how fast requests were sent: a smaller difference is not evidence. */
 const DENIED_NOISE = 0.05;
 
 /** The shares of denied requests. Beyond a limit, a rise must exceed what the pace of two runs explains. */
@@ -57,7 +57,7 @@ export function judgeDenials(pair: SharePair): Pick<ComparedMetric, "verdict" | 
   const rise = pair.b.share - pair.a.share;
   if (pair.a.share < OVER_LIMIT || Math.abs(rise) > DENIED_NOISE) return judgeShares(pair);
   return rise <= MARGIN
-    ? { verdict: "not worse", why: "beyond a limit, within the margin" }
+    ? { verdict: "not worse", why: "over the limit in both runs, and the share of denials rose by at most 1 point" }
     : {
         verdict: "inconclusive",
         why: "beyond a limit, the share of denials also depends on how fast requests were sent",

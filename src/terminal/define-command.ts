@@ -17,8 +17,15 @@ interface Definition<A> {
   readonly run: (argv: ArgumentsCamelCase<A>) => Promise<Outcome>;
 }
 
+/** A command with its examples, as `defineGroup` needs it. */
+export type Command = CommandModule & Pick<Definition<unknown>, "examples">;
+
 /** A command whose arguments are typed by its options; prints the outcome and sets the exit code. */
-export function defineCommand<A>({ run, examples, ...definition }: Definition<A>): CommandModule<object, A> {
+export function defineCommand<A>({
+  run,
+  ...definition
+}: Definition<A>): CommandModule<object, A> & Pick<Definition<A>, "examples"> {
+  const { examples } = definition;
   return {
     ...definition,
     builder: (yargs) => definition.builder(yargs as Argv).epilogue(examplesText(examples)),

@@ -1,5 +1,6 @@
 export { colorsFor } from "./colors.ts";
-export { defineCommand, type ExitCodeHolder, examplesText, withControl } from "./define-command.ts";
+export { type Command, defineCommand, type ExitCodeHolder, withControl } from "./define-command.ts";
+export { defineGroup } from "./define-group.ts";
 export { internalError, wantsJson, writeError, writeErrorNow } from "./json-output.ts";
 export {
   baseline,

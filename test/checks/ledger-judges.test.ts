@@ -277,6 +277,8 @@ describe("many small requests", () => {
     expect(small(1_080, PRICE, 20)).toBe("pass");
     expect(small(900, PRICE, 20)).toBe("pass");
     expect(small(1_200, PRICE, 20)).toBe("fail");
+    // If most failed, any total would be accepted.
+    expect(small(900, PRICE, 60)).toBe("inconclusive");
   });
 });
 

@@ -52,7 +52,7 @@ export function Instance({ check, source, anchors, shownAbove }: InstanceProps) 
           </p>
         )}
         {broken.length === 0 ? (
-          // The summary has a short message in full.
+          // A short message is already shown in full in the summary.
           check.message.length <= MAX_SUMMARY ? null : (
             <p>
               <Foreign text={shorten(check.message, 1_000)} />

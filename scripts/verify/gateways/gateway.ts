@@ -24,7 +24,7 @@ export interface GatewayRun {
   /** Name of the folder with its record. */
   readonly name: string;
   readonly command: readonly string[];
-  /** A run that could not judge everything is an error: otherwise, one in which every check is blocked would be as expected. */
+  /** Treat a run that could not judge everything as an error: otherwise a run in which every check is blocked would be accepted. */
   readonly mustDecide?: true;
 }
 

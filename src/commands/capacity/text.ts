@@ -123,7 +123,7 @@ export function progressText(level: string, { elapsedS, totalS = 0, admittedPerS
   return `${level}: ${Math.round(elapsedS)} of ${Math.round(totalS)} s, ${formatNumber(admittedPerS)}/s admitted${denials}`;
 }
 
-/** `  12.5 requests/s, 12.4 (12.2 to 12.6) admitted/s: met response_ms p99 < 500 with 210.4 ms (190.0 ms to 260.1 ms)`. */
+/** `  12.5 requests/s, 12.4 (12.2 to 12.6) admitted/s: met response_ms p99 < 500: 210.4 ms (190.0 ms to 260.1 ms)`. */
 function pointText(point: FrontierPoint, name: string): string {
   const { level, met, admittedPerS, admittedPerSInterval, figures, unusable } = point;
   const span = (ends: readonly [number, number] | null, write: (value: number) => string) =>
@@ -131,14 +131,17 @@ function pointText(point: FrontierPoint, name: string): string {
   const isShareOf = (clause: string) => /^(failed|denied|dropped)/.test(clause);
   // Of the shares, only those that are not 0 say something.
   const shown = figures.filter(({ clause, value }) => value !== 0 || !isShareOf(clause));
-  // What was missed first.
+  // Missed clauses come first.
   const ordered = [...shown].sort((a, b) => Number(a.met) - Number(b.met));
   const seen = ordered.map(({ clause, met: isMet, value, interval }) => {
     const isShare = isShareOf(clause);
     const write = (of: number) => (isShare ? `${(of * 100).toFixed(2)} %` : `${formatNumber(of, 1)} ms`);
-    return `${isMet ? "met" : "missed"} ${clause} ${value === null ? "(not measured)" : `with ${write(value)} (${span(interval, write)})`}`;
+    const measured = value === null ? "not measured" : `${write(value)} (${span(interval, write)})`;
+    return `${isMet === null ? "" : isMet ? "met " : "missed "}${clause}: ${measured}`;
   });
   const rate = `${formatNumber(admittedPerS, 1)} (${span(admittedPerSInterval, (value) => formatNumber(value, 1))}) admitted/s`;
-  const parts = [...(unusable === undefined ? [] : [unusable]), ...seen];
+  const isLate = unusable === undefined && figures.some((figure) => figure.met === null);
+  const why = isLate ? "not judged, because this machine could not send on time" : unusable;
+  const parts = [...(why === undefined ? [] : [why]), ...seen];
   return `  ${levelText(level)} ${name}, ${rate}: ${parts.length > 0 ? parts.join("; ") : met ? "objective met" : "objective missed"}`;
 }

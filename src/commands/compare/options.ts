@@ -6,7 +6,7 @@ export const compareCommand = defineCommand({
   examples: [
     [
       'gauntlet compare old.yaml new.yaml --start-a "node old/server.js" --start-b "node new/server.js"',
-      "two builds; without the --start options, they must be running",
+      "two builds; without the --start options, they must already be running",
     ],
     ["gauntlet compare gauntlet-runs/before gauntlet-runs/after", "two stored runs"],
   ],
@@ -16,7 +16,7 @@ export const compareCommand = defineCommand({
       .positional("b", { type: "string", describe: "the same for the second build" })
       .options({
         "start-a": text(
-          "command that starts the first build: any, if a is its target file; otherwise one that starts `gauntlet gateway`",
+          "command that starts the first build; unless <a> names its target file, it must start `gauntlet gateway`",
         ),
         "start-b": text("the same for the second build"),
         pairs: {

@@ -174,7 +174,7 @@ function permitOf({ target, provisioner }: Build, { times, suites, workload, pai
 /** Blocks of a round: both builds, and the first one again. */
 const BLOCKS = 3;
 
-/** Reports the progress of a block, and the remaining time of all blocks. */
+/** Reports which block runs, and the remaining time of all blocks. */
 function blockProgress(
   onProgress: OnProgress,
   text: string,

@@ -1,3 +1,4 @@
+import { shellWord } from "../../../reports/index.ts";
 import { type Explanation, explanationOf } from "../../checks/index.ts";
 import { SCENARIOS } from "../../client-conformance/index.ts";
 import { didYouMean, UsageError } from "../../core/index.ts";
@@ -28,7 +29,7 @@ export async function explain(id: string, suite: readonly string[]): Promise<str
     return explanationText(
       explanationOf(
         check,
-        suite.flatMap((file) => ["--suite", file]),
+        suite.flatMap((file) => ["--suite", shellWord(file)]),
       ),
     );
   const profile = profileNamed(id);

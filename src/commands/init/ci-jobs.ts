@@ -142,7 +142,7 @@ ${needs("#")}
 gauntlet:
   image: node:${NODE}
   timeout: 60 minutes
-  resource_group: gauntlet # runs of one account at the same time would use each other's limits
+  resource_group: gauntlet # concurrent runs would share the account's limits
   rules:
     - if: $CI_MERGE_REQUEST_IID
     - if: $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH # its run is the base of the comparison in merge requests
@@ -168,7 +168,7 @@ const JENKINS = `${needs("//")}
 pipeline {
   agent { docker { image 'node:${NODE}' } }
   options {
-    disableConcurrentBuilds() // runs of one account at the same time would use each other's limits
+    disableConcurrentBuilds() // concurrent runs share the account's limits; several branches need a lock(…) as well
     timeout(time: 60, unit: 'MINUTES')
   }
   environment {

@@ -1,8 +1,9 @@
 import type { CommandModule } from "yargs";
 
-import { didYouMean, UsageError } from "../../core/index.ts";
 import {
+  type Command,
   defineCommand,
+  defineGroup,
   flag,
   json,
   k6,
@@ -101,14 +102,8 @@ const planCommand = defineCommand({
 });
 
 /** `gauntlet k6`: what is needed to run on other machines. */
-export const k6Command: CommandModule = {
-  command: "k6 <action>",
+export const k6Command: CommandModule = defineGroup({
+  name: "k6",
   describe: "Export a workload for k6, import k6's results, or work out how many instances it needs",
-  builder: (yargs) => yargs.command(exportCommand).command(importCommand).command(planCommand),
-  handler: ({ action }) => {
-    const guess = didYouMean(String(action), ["export", "import", "plan"]);
-    throw new UsageError(`there is no "k6 ${String(action)}"`, {
-      hint: `${guess}Use \`gauntlet k6 export\`, \`import\` or \`plan\`.`,
-    });
-  },
-};
+  commands: [exportCommand as Command, importCommand as Command, planCommand as Command],
+});

@@ -1,7 +1,16 @@
 import type { CommandModule } from "yargs";
 
-import { didYouMean, UsageError } from "../../core/index.ts";
-import { defineCommand, flag, number, seed, showProgress, target, text } from "../../terminal/index.ts";
+import {
+  type Command,
+  defineCommand,
+  defineGroup,
+  flag,
+  number,
+  seed,
+  showProgress,
+  target,
+  text,
+} from "../../terminal/index.ts";
 
 const exportCommand = defineCommand({
   command: "export <what>",
@@ -33,13 +42,8 @@ const exportCommand = defineCommand({
 });
 
 /** `gauntlet k8s`: what is needed to run on a cluster. */
-export const k8sCommand: CommandModule = {
-  command: "k8s <action>",
+export const k8sCommand: CommandModule = defineGroup({
+  name: "k8s",
   describe: "Export a workload as Kubernetes manifests",
-  builder: (yargs) => yargs.command(exportCommand),
-  handler: ({ action }) => {
-    throw new UsageError(`there is no "k8s ${String(action)}"`, {
-      hint: `${didYouMean(String(action), ["export"])}Use \`gauntlet k8s export\`.`,
-    });
-  },
-};
+  commands: [exportCommand as Command],
+});

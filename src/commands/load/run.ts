@@ -207,7 +207,6 @@ async function watched(options: WatchOptions, run: Watched): Promise<Watch | und
   return (await import("../../telemetry/live/index.ts")).watchLoad(options, run);
 }
 
-/** The plan of a load that is not sent. */
 function withUntil(
   workload: Workload,
   until: Until | undefined,

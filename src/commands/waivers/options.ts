@@ -1,17 +1,15 @@
 import type { CommandModule } from "yargs";
 
-import { didYouMean, EXIT, UsageError } from "../../core/index.ts";
-import { defineCommand, examplesText } from "../../terminal/index.ts";
-
-const EXAMPLES = [
-  ["gauntlet waivers suggest gauntlet-runs/my-run", "to read it"],
-  ["gauntlet waivers suggest gauntlet-runs/my-run > waivers.yaml", "to edit and use it with --waivers"],
-] as const;
+import { EXIT } from "../../core/index.ts";
+import { type Command, defineCommand, defineGroup } from "../../terminal/index.ts";
 
 const suggest = defineCommand({
   command: "suggest <dir>",
   describe: "Print a waiver file for the failures of a stored run; add the reason and the owner yourself",
-  examples: EXAMPLES,
+  examples: [
+    ["gauntlet waivers suggest gauntlet-runs/my-run", "to read it"],
+    ["gauntlet waivers suggest gauntlet-runs/my-run > waivers.yaml", "to edit and use it with --waivers"],
+  ],
   builder: (yargs) => yargs.positional("dir", { type: "string", demandOption: true, describe: "folder of a run" }),
   run: async ({ dir }) => {
     const text = (await import("./run.ts")).waiversFor(dir);
@@ -20,14 +18,8 @@ const suggest = defineCommand({
 });
 
 /** `gauntlet waivers`: known failures that are accepted until a date. */
-export const waiversCommand: CommandModule = {
-  command: "waivers <action>",
+export const waiversCommand: CommandModule = defineGroup({
+  name: "waivers",
   describe: "Print a waiver file for the failures of a stored run",
-  builder: (yargs) => yargs.command(suggest).epilogue(examplesText(EXAMPLES)),
-  handler: ({ action }) => {
-    const guess = didYouMean(String(action), ["suggest"]);
-    throw new UsageError(`unknown command "waivers ${String(action)}"`, {
-      hint: `${guess}Use \`gauntlet waivers suggest DIR\`.`,
-    });
-  },
-};
+  commands: [suggest as Command],
+});

@@ -17,7 +17,10 @@ function outlineOfTier(workload: Workload, target: Target, length: TierLength): 
     const { requests, expectedS } = cost(limits, length);
     return `  ${name}: ${title} (at most ${formatCount(requests, "request")}, about ${formatNumber(expectedS)} s)`;
   });
-  return [`${workload.name}: ${limits.rpm} requests/min, ${limits.inFlight} in flight`, ...phases];
+  return [
+    `${workload.name}: ${formatNumber(limits.rpm)} requests/min, ${formatNumber(limits.inFlight)} in flight`,
+    ...phases,
+  ];
 }
 
 function outlineOfWorkload({ name, arrivals, mix, thresholds = [] }: Workload): string[] {

@@ -32,7 +32,7 @@ export function thresholdNeeds({ arrivals, mix, thresholds = [] }: Workload): st
     if (needed === undefined || planned >= needed) return [];
     const of = isLatency(threshold) && mix.length > 1 ? " of each kind" : "";
     return [
-      `threshold "${threshold.text}" needs at least ${formatNumber(needed)} requests${of} to be met, but the workload sends about ${formatNumber(planned)}: it can only be crossed or remain undecided`,
+      `threshold "${threshold.text}" needs at least ${formatNumber(needed)} requests${of} to be met, but the workload sends only about ${formatNumber(planned)}, so the threshold can only be crossed or remain undecided`,
     ];
   });
 }

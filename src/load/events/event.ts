@@ -30,7 +30,7 @@ export interface EventExpectations {
   /** CPU time, and bytes written to the log, of the gateway for a request, as a multiple of the time before. */
   readonly cpuPerRequest?: RatioBound | undefined;
   readonly logBytesPerRequest?: RatioBound | undefined;
-  /** Streams by which the account's concurrency limit may be smaller after the load. */
+  /** How many of the account's concurrent requests may still be leaked after the load; only 0 is supported. */
   readonly capacityLeaked?: 0 | undefined;
   /** Time by which the longest response time in the window may exceed the p95 before, s. */
   readonly addedDelayS?: number | undefined;

@@ -37,7 +37,7 @@ export async function startBuild(
     return startWithTarget(loadTarget(target, process.env), command, { start, signal, environment });
   const hint = `Without a target file, the command must start \`gauntlet gateway\`. To start any other gateway, name its target file as well.`;
   const failure = (message: string, options: ErrorOptions) => new UsageError(message, { ...options, hint });
-  const embedded = await startEmbedded({ command, signal, started: { what: `the build "${start}"`, failure } });
+  const embedded = await startEmbedded({ command, signal, userCommand: { what: `the build "${start}"`, failure } });
   return { ...embedded, target: { ...embedded.target, name: start, configuration: { target: "embedded", start } } };
 }
 
@@ -84,7 +84,7 @@ async function untilAddressResponds(url: string, child: ChildProcess, { start, s
     if (child.exitCode !== null)
       throw new UnreachableError(
         `the build "${start}" ended with exit code ${child.exitCode} before it responded at ${url}`,
-        { hint: "Run the command by itself: it must keep running and serve that address." },
+        { hint: "Try the command alone: it must keep running and serve that address." },
       );
     try {
       const { body } = await fetch(url, { redirect: "manual", signal: AbortSignal.timeout(2_000) });

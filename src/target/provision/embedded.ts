@@ -58,12 +58,12 @@ export interface EmbeddedOptions {
   readonly command: readonly [string, ...string[]];
   readonly signal?: AbortSignal;
   /** If the command is the user's: what to call it, and the error if it does not start. */
-  readonly started?: Pick<OwnProcessOptions, "what" | "failure">;
+  readonly userCommand?: Pick<OwnProcessOptions, "what" | "failure">;
 }
 
 /** Starts the reference gateway in a separate process and describes it as a target. */
-export async function startEmbedded({ command, signal, started }: EmbeddedOptions): Promise<EmbeddedGateway> {
-  const own = { what: "the embedded gateway", readyField: "baseUrl", signal, ...started };
+export async function startEmbedded({ command, signal, userCommand }: EmbeddedOptions): Promise<EmbeddedGateway> {
+  const own = { what: "the embedded gateway", readyField: "baseUrl", signal, ...userCommand };
   const gateway = await startOwnProcess(command, own);
   return {
     ...describeEmbedded(gateway.ready as unknown as ReadyLine),

@@ -83,6 +83,33 @@ describe("the tiers for which a held rate is enough", () => {
   });
 });
 
+describe("a level", () => {
+  const levelLine = (met: boolean | null, unusable?: string) => {
+    const figures = [
+      { clause: "response_ms p99 < 500", met: met === null ? null : true, value: 2.1, interval: null },
+      { clause: "denied < 0.1%", met, value: 0.98, interval: null },
+    ];
+    const base = { level: 5, durationS: 5, met: met === true, admittedPerS: 1.5, admittedPerSInterval: null, figures };
+    const point = unusable === undefined ? base : { ...base, unusable };
+    return textOf(found(4, "latency", { frontier: [point] }))
+      .split("\n")
+      .find((line) => line.startsWith("  5 requests/s"));
+  };
+
+  test("names what it missed first", () => {
+    expect(levelLine(false)).toMatch(
+      /admitted\/s: missed denied < 0\.1%: 98\.00 % \(.*\); met response_ms p99 < 500: 2\.1 ms/,
+    );
+  });
+
+  test("met nothing if its replies were unusable, however fast, or if this machine sent late", () => {
+    const unusable = levelLine(null, "400 of 400 replies were HTML pages");
+    expect(unusable).toMatch(/admitted\/s: 400 of 400 replies were HTML pages; response_ms p99 < 500: 2\.1 ms/);
+    expect(levelLine(null)).toMatch(/: not judged, because this machine could not send on time; response_ms/);
+    for (const line of [unusable, levelLine(null)]) expect(line).not.toMatch(/\bmet\b/);
+  });
+});
+
 describe("how a search ended", () => {
   const notMet: Partial<Capacity> = { best: undefined, held: undefined, confidence: "none" };
   const outOfTime: Partial<Capacity> = { cut: "minutes" };

@@ -60,7 +60,7 @@ test.each<[what: string, args: string[], says: RegExp, exitCode?: number]>([
   [
     "a build with a target file that ends at once",
     ["own.yaml", "own.yaml", "--start-a", "true", "--start-b", "gauntlet gateway"],
-    /the build "true" ended with exit code 0 before it responded at http:\/\/127\.0\.0\.1:9\/v1\n {2}Run the command by itself/,
+    /the build "true" ended with exit code 0 before it responded at http:\/\/127\.0\.0\.1:9\/v1\n {2}Try the command alone/,
     3,
   ],
 ])("refused: %s", async (_what, args, says, exitCode = 2) => {

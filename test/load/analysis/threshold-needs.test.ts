@@ -14,8 +14,8 @@ function said(written: readonly string[], requests: number, mix: readonly Reques
 
 test("a threshold that needs more requests than the workload sends is named before anything is sent", () => {
   expect(said(["failed < 0.5 %", "ttft_ms p99 < 800", "response_ms p50 < 800", "failed < 20"], 240)).toEqual([
-    'threshold "failed < 0.5 %" needs at least 770 requests to be met, but the workload sends about 240: it can only be crossed or remain undecided',
-    'threshold "ttft_ms p99 < 800" needs at least 368 requests of each kind to be met, but the workload sends about 60: it can only be crossed or remain undecided',
+    'threshold "failed < 0.5 %" needs at least 770 requests to be met, but the workload sends only about 240, so the threshold can only be crossed or remain undecided',
+    'threshold "ttft_ms p99 < 800" needs at least 368 requests of each kind to be met, but the workload sends only about 60, so the threshold can only be crossed or remain undecided',
   ]);
   expect(said(["failed < 0.5 %", "ttft_ms p99 < 800"], 1_600)).toEqual([]);
   expect(said(["admitted > 99 %"], 100)).toEqual([expect.stringContaining("at least 390 requests")]);
@@ -23,7 +23,7 @@ test("a threshold that needs more requests than the workload sends is named befo
 
 test("only requests that a threshold is about count", () => {
   expect(said(["response_ms{stream=false} p95 < 800"], 100)).toEqual([]);
-  expect(said(["response_ms{stream=true} p95 < 800"], 100)).toEqual([expect.stringContaining("sends about 25:")]);
+  expect(said(["response_ms{stream=true} p95 < 800"], 100)).toEqual([expect.stringContaining("sends only about 25,")]);
 });
 
 test("a latency that none of the requests has is refused", () => {

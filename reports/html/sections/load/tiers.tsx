@@ -95,7 +95,7 @@ function Tier({ record, run, anchors }: RunProps) {
   );
 }
 
-/** What did not pass: links to its cause or result, which the page has once. */
+/** Names what did not pass, with links to the cause or result, which the page shows only once. */
 function Reasons({ record, run, anchors }: RunProps) {
   const open = checksOfRun(record.checks, run).filter(({ status }) => !SETTLED.includes(status));
   if (open.length === 0) return null;

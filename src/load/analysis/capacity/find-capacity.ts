@@ -225,9 +225,10 @@ async function runLevel(
         ? reasonOf(outcomes, phase)
         : { binds: "generator" as const, why: run.generator.problems.join("; ") };
   const met = binds === "nothing";
+  const isJudged = unusable === undefined && run.generator.valid;
   const clauses = plan.clauses.map((clause) => ({
     ...clause,
-    met: outcomes.some((outcome) => outcome.clause === clause.text && outcome.met),
+    met: isJudged ? outcomes.some((outcome) => outcome.clause === clause.text && outcome.met) : null,
   }));
   return {
     level,

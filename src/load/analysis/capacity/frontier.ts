@@ -7,8 +7,8 @@ type Ends = readonly [low: number, high: number] | null;
 /** The figure behind one clause of an objective, as measured at one level of load. */
 export interface ObjectiveFigure {
   readonly clause: string;
-  /** Whether the level met it; unusable replies miss every objective. */
-  readonly met: boolean;
+  /** `null`: not judged, because replies were unusable or the generator was late. */
+  readonly met: boolean | null;
   /** Milliseconds, or a share; `null`: not measured. */
   readonly value: number | null;
   /** 95 %; `null`: the samples do not support it. */
@@ -33,7 +33,7 @@ type Level = Pick<FrontierPoint, "level" | "met" | "unusable">;
 /** The figures of an objective in a phase. Of several classes, the one with the highest quantile counts. */
 export function pointOf(
   { level, met, unusable }: Level,
-  clauses: readonly (Clause & { readonly met: boolean })[],
+  clauses: readonly (Clause & Pick<ObjectiveFigure, "met">)[],
   phase: JudgedPhase,
 ): FrontierPoint {
   return {
