@@ -1,6 +1,7 @@
 import {
   defineCommand,
   flag,
+  grouped,
   json,
   LENGTHS_S,
   mutation,
@@ -30,24 +31,30 @@ export const capacityCommand = defineCommand({
   ],
   builder: (yargs) =>
     yargs.options({
-      objective: { ...text('what must hold, for example "ttft_ms p99 < 800, failed < 0.1%"'), demandOption: true },
-      target,
-      account: { ...text("account to load: valid, starter, growth, scale, limited.0, …"), default: "valid" },
-      workload: text("workload file whose mix of requests is sent"),
-      streams: flag("search for streams in flight, not for requests per second"),
-      from: number("first level; default: a quarter of the limit", { min: 0, max: 1e9, fractions: true }),
-      to: number("highest level; default: 1.2 times the limit", { min: 0, max: 1e9, fractions: true }),
-      "step-s": { ...number("length of a step, seconds", LENGTHS_S), default: 10 },
-      minutes: {
-        ...number("longest duration of the search, minutes", { min: 0, max: 24 * 60, fractions: true }),
-        default: 10,
-      },
-      seed,
-      json,
-      out: { ...out, describe: "folder for result.json and report.html; default: neither is written" },
-      mutation,
-      replicas,
-      variant,
+      ...grouped("Target", {
+        target,
+        account: { ...text("account to load: valid, starter, growth, scale, limited.0, …"), default: "valid" },
+        mutation,
+        variant,
+        replicas,
+      }),
+      ...grouped("What to search for", {
+        objective: { ...text('what must hold, for example "ttft_ms p99 < 800, failed < 0.1%"'), demandOption: true },
+        streams: flag("search for streams in flight, not for requests per second"),
+        workload: text("workload file whose mix of requests is sent"),
+        from: number("first level; default: a quarter of the limit", { min: 0, max: 1e9, fractions: true }),
+        to: number("highest level; default: 1.2 times the limit", { min: 0, max: 1e9, fractions: true }),
+        "step-s": { ...number("length of a step, seconds", LENGTHS_S), default: 10 },
+        minutes: {
+          ...number("longest duration of the search, minutes", { min: 0, max: 24 * 60, fractions: true }),
+          default: 10,
+        },
+        seed,
+      }),
+      ...grouped("Output", {
+        json,
+        out: { ...out, describe: "folder for result.json and report.html; default: neither is written" },
+      }),
     }),
   run: async (argv) => {
     const { capacity } = await import("./run.ts");

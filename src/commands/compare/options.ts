@@ -1,4 +1,15 @@
-import { defineCommand, json, LENGTHS_S, many, number, out, seed, text, withControl } from "../../terminal/index.ts";
+import {
+  defineCommand,
+  grouped,
+  json,
+  LENGTHS_S,
+  many,
+  number,
+  out,
+  seed,
+  text,
+  withControl,
+} from "../../terminal/index.ts";
 
 export const compareCommand = defineCommand({
   command: "compare [a] [b]",
@@ -15,28 +26,31 @@ export const compareCommand = defineCommand({
       .positional("a", { type: "string", describe: "target file of the first build, or folder of a stored run" })
       .positional("b", { type: "string", describe: "the same for the second build" })
       .options({
-        "start-a": text(
-          "command that starts the first build; unless <a> names its target file, it must start `gauntlet gateway`",
-        ),
-        "start-b": text("the same for the second build"),
-        pairs: {
-          ...number(
-            "rounds, at least 10; in each, the first build runs two blocks (one is the control), and the second build runs one",
-            { min: 1, max: 10_000 },
+        ...grouped("Builds that are started here", {
+          "start-a": text(
+            "command that starts the first build; unless <a> names its target file, it must start `gauntlet gateway`",
           ),
-          default: 10,
-        },
-        "block-s": { ...number("length of a block, seconds", LENGTHS_S), default: 10 },
-        rate: number("requests per second; default: from the limits of the target", {
-          min: 0,
-          max: 1e9,
-          fractions: true,
+          "start-b": text("the same for the second build"),
         }),
-        workload: text("workload file that each block runs"),
-        suites: many("suite whose behaviour is compared; may be repeated"),
-        seed,
-        out,
-        json,
+        ...grouped("Load of each block", {
+          pairs: {
+            ...number(
+              "rounds, at least 10; in each, the first build runs two blocks (one is the control), and the second build runs one",
+              { min: 1, max: 10_000 },
+            ),
+            default: 10,
+          },
+          "block-s": { ...number("length of a block, seconds", LENGTHS_S), default: 10 },
+          rate: number("requests per second; default: from the limits of the target", {
+            min: 0,
+            max: 1e9,
+            fractions: true,
+          }),
+          workload: text("workload file that each block runs"),
+          seed,
+        }),
+        ...grouped("Behaviour", { suites: many("suite whose behaviour is compared; may be repeated") }),
+        ...grouped("Output", { json, out }),
       }),
   run: async (argv) => {
     const { compare } = await import("./run.ts");

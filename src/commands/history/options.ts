@@ -1,4 +1,4 @@
-import { defineCommand, flag, json, many, number, text } from "../../terminal/index.ts";
+import { defineCommand, flag, grouped, json, many, number, text } from "../../terminal/index.ts";
 
 export const historyCommand = defineCommand({
   command: "history <paths..>",
@@ -19,20 +19,26 @@ export const historyCommand = defineCommand({
         describe: "folders of runs, folders with such folders, or one history file",
       })
       .options({
-        db: { ...text("file into which folders are imported (SQLite)"), default: "gauntlet-history.db" },
-        metric: many("metric to show, or a prefix of metric names; may be repeated"),
-        since: text("run id or date: exclude older runs"),
-        margin: {
-          ...number("ignore changes of latencies and rates below this, percent", {
-            min: 0,
-            max: 1_000,
-            fractions: true,
-          }),
-          default: 10,
-        },
-        gate: flag("fail (exit code 1) on a regression; exit code 4 if one is undecided"),
-        html: text("HTML file to write the trends to"),
-        json,
+        ...grouped("What to show", {
+          metric: many("metric to show, or a prefix of metric names; may be repeated"),
+          since: text("run id or date: exclude older runs"),
+        }),
+        ...grouped("Judging", {
+          margin: {
+            ...number("ignore changes of latencies and rates below this, percent", {
+              min: 0,
+              max: 1_000,
+              fractions: true,
+            }),
+            default: 10,
+          },
+          gate: flag("fail (exit code 1) on a regression; exit code 4 if one is undecided"),
+        }),
+        ...grouped("Storage and output", {
+          db: { ...text("file into which folders are imported (SQLite)"), default: "gauntlet-history.db" },
+          html: text("HTML file to write the trends to"),
+          json,
+        }),
       }),
   run: async (argv) => (await import("./run.ts")).history(argv),
 });

@@ -1,5 +1,6 @@
 import {
   defineCommand,
+  grouped,
   json,
   mutation,
   number,
@@ -20,17 +21,23 @@ export const limitsCommand = defineCommand({
   ],
   builder: (yargs) =>
     yargs.options({
-      target,
-      account: { ...text("account to measure: valid, starter, growth, scale, limited.0, …"), default: "valid" },
-      "budget-requests": number("largest number of requests; default: from the limits of the account", {
-        min: 1,
-        max: 1e9,
+      ...grouped("Target", {
+        target,
+        account: { ...text("account to measure: valid, starter, growth, scale, limited.0, …"), default: "valid" },
+        mutation,
+        variant,
       }),
-      minutes: number("longest duration, minutes; default 6", { min: 0, max: 24 * 60, fractions: true }),
-      json,
-      out: { ...out, describe: "folder for result.json and report.html; default: neither is written" },
-      mutation,
-      variant,
+      ...grouped("Limits of the run", {
+        "budget-requests": number("largest number of requests; default: from the limits of the account", {
+          min: 1,
+          max: 1e9,
+        }),
+        minutes: number("longest duration, minutes; default 6", { min: 0, max: 24 * 60, fractions: true }),
+      }),
+      ...grouped("Output", {
+        json,
+        out: { ...out, describe: "folder for result.json and report.html; default: neither is written" },
+      }),
     }),
   run: async (argv) => {
     const { limits } = await import("./run.ts");

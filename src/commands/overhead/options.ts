@@ -2,6 +2,7 @@ import {
   baseline,
   defineCommand,
   flag,
+  grouped,
   json,
   LENGTHS_S,
   number,
@@ -27,35 +28,40 @@ export const overheadCommand = defineCommand({
   ],
   builder: (yargs) =>
     yargs.options({
-      target: { type: "string", array: true, default: [] as string[], describe: "target files of the gateways" },
-      upstream: text("base address of the upstream that the gateways call"),
-      direct: text("target file of the upstream, instead of --upstream"),
-      start: text("command that starts the first gateway; GAUNTLET_UPSTREAM has the address of its upstream"),
-      pid: number("process of the first gateway: its CPU time, memory and open files are measured (Linux)"),
-      concurrency: { ...text("numbers of clients, each with one request in flight"), default: "1,8,32,128" },
-      "prompt-bytes": {
-        ...text("sizes of the prompt; all but the first with the fewest clients only"),
-        default: "1000,100000,1000000",
-      },
-      dialect: {
-        type: "string",
-        choices: ["chat", "messages"] as const,
-        requiresArg: true,
-        describe: "default: the first that all gateways serve",
-      },
-      rounds: { ...number("rounds; in each, every gateway runs a block and the upstream two"), default: 16 },
-      "block-s": { ...number("approximate length of a block, seconds", LENGTHS_S), default: 0.4 },
-      frontier: {
-        type: "boolean",
-        default: true,
-        describe: "also measure at rising rates; --no-frontier skips it",
-      },
-      anyway: flag("measure even if the machine is busy; the verdict mentions it"),
-      policy,
-      baseline,
-      seed,
-      out,
-      json,
+      ...grouped("Gateways and their upstream", {
+        target: { type: "string", array: true, default: [] as string[], describe: "target files of the gateways" },
+        upstream: text("base address of the upstream that the gateways call"),
+        direct: text("target file of the upstream, instead of --upstream"),
+        start: text("command that starts the first gateway; GAUNTLET_UPSTREAM has the address of its upstream"),
+        pid: number("process of the first gateway: its CPU time, memory and open files are measured (Linux)"),
+      }),
+      ...grouped("What to send", {
+        concurrency: { ...text("numbers of clients, each with one request in flight"), default: "1,8,32,128" },
+        "prompt-bytes": {
+          ...text("sizes of the prompt; all but the first with the fewest clients only"),
+          default: "1000,100000,1000000",
+        },
+        dialect: {
+          type: "string",
+          choices: ["chat", "messages"] as const,
+          requiresArg: true,
+          describe: "default: the first that all gateways serve",
+        },
+        rounds: { ...number("rounds; in each, every gateway runs a block and the upstream two"), default: 16 },
+        "block-s": { ...number("approximate length of a block, seconds", LENGTHS_S), default: 0.4 },
+        frontier: {
+          type: "boolean",
+          default: true,
+          describe: "also measure at rising rates; --no-frontier skips it",
+        },
+        seed,
+      }),
+      ...grouped("Judging", {
+        policy,
+        baseline,
+        anyway: flag("measure even if the machine is busy; the verdict mentions it"),
+      }),
+      ...grouped("Output", { json, out }),
     }),
   run: async (argv) => {
     const { overhead } = await import("./run.ts");

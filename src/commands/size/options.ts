@@ -1,4 +1,4 @@
-import { defineCommand, flag, json, number, out, SEEDS, text, withControl } from "../../terminal/index.ts";
+import { defineCommand, flag, grouped, json, number, out, SEEDS, text, withControl } from "../../terminal/index.ts";
 
 /** `gauntlet size`: which tier a workload needs. */
 export const sizeCommand = defineCommand({
@@ -12,17 +12,23 @@ export const sizeCommand = defineCommand({
     yargs
       .positional("workload", { type: "string", demandOption: true, describe: "workload file, or a built-in one" })
       .options({
-        "ttft-ms": {
-          ...number("assumed time to first token, ms", { min: 0, max: 24 * 3_600_000, fractions: true }),
-          default: 500,
-        },
-        "tokens-per-s": { ...number("assumed token rate", { min: 0.001, max: 1e9, fractions: true }), default: 50 },
-        verify: flag("run it on an account, and compare the prediction with the measurement"),
-        target: text("with --verify: target file"),
-        account: { ...text("with --verify: account to load: valid, growth, …"), default: "valid" },
-        seed: { ...number("seed of everything random in the workload", SEEDS), default: 1 },
-        json,
-        out: { ...out, describe: "folder for result.json and report.html; default: neither is written" },
+        ...grouped("Prediction", {
+          "ttft-ms": {
+            ...number("assumed time to first token, ms", { min: 0, max: 24 * 3_600_000, fractions: true }),
+            default: 500,
+          },
+          "tokens-per-s": { ...number("assumed token rate", { min: 0.001, max: 1e9, fractions: true }), default: 50 },
+          seed: { ...number("seed of everything random in the workload", SEEDS), default: 1 },
+        }),
+        ...grouped("Measurement", {
+          verify: flag("run it on an account, and compare the prediction with the measurement"),
+          target: text("with --verify: target file"),
+          account: { ...text("with --verify: account to load: valid, growth, …"), default: "valid" },
+        }),
+        ...grouped("Output", {
+          json,
+          out: { ...out, describe: "folder for result.json and report.html; default: neither is written" },
+        }),
       }),
   run: async (argv) => {
     const { size } = await import("./run.ts");
