@@ -81,7 +81,7 @@ function tableOf(all: readonly Trend[], colors: Colors): string[] {
     ...figures("runs"),
     "values",
     ...figures("latest", "median before", "change"),
-    ...(isEarly ? [] : ["changed with run", "trend"]),
+    ...(isEarly ? [] : ["changed with the run of", "trend"]),
   ];
   const paint = painter(colors);
   const rows = trends.map((trend) => {
@@ -96,7 +96,7 @@ function tableOf(all: readonly Trend[], colors: Colors): string[] {
       ...(isEarly
         ? []
         : [
-            changePoint === null ? "–" : `${oneLine(changePoint.runId, 20)} (${changePoint.startedAt.slice(0, 10)})`,
+            changePoint === null ? "–" : runText(changePoint),
             paint(TREND_STATUS[verdict], verdict),
           ]),
     ];
@@ -105,4 +105,10 @@ function tableOf(all: readonly Trend[], colors: Colors): string[] {
     terminalTable(columns, rows),
     ...(more > 0 ? [`  ${formatCount(more, "more metric")}: add --html trends.html to see all`] : []),
   ];
+}
+
+/** A run by its start, as folders of runs are named, and its build: `2026-11-21 14:09 UTC (1.4.2)`. */
+function runText({ startedAt, build }: NonNullable<Trend["changePoint"]>): string {
+  const minute = `${startedAt.slice(0, 10)} ${startedAt.slice(11, 16)} UTC`;
+  return build === null ? minute : `${minute} (${oneLine(build, 20)})`;
 }

@@ -43,9 +43,11 @@ export function describeObserved(observed: Observed): string {
   }
 }
 
-/** What was observed, or why nothing could be decided: without what was expected. */
+/** What was observed, and why nothing could be decided, if so: without what was expected. */
 export function describeFacts({ observed, reason }: Finding): string {
-  return reason === undefined ? describeObserved(observed) : describeUndecided(reason);
+  if (reason === undefined) return describeObserved(observed);
+  const why = describeUndecided(reason);
+  return observed.kind === "absent" ? why : `${describeObserved(observed)}, but ${why}`;
 }
 
 /** What was compared, if the reader cannot infer it: the stated subject, or the name of a finding that is not a requirement. */
@@ -60,7 +62,7 @@ function subjectOf({ subject, requirements, name }: Finding): string | undefined
 export function describeFinding(finding: Finding): string {
   const { expected, observed, pointer, response, reason } = finding;
   const subject = subjectOf(finding);
-  if (reason !== undefined) return `${subject === undefined ? "" : `${subject}: `}${describeUndecided(reason)}`;
+  if (reason !== undefined) return `${subject === undefined ? "" : `${subject}: `}${describeFacts(finding)}`;
   const isAboutResponse = pointer === "status" || pointer === "ending" || expected?.kind === "reply";
   if (subject !== undefined && pointer === undefined && observed.kind === "value" && !isAboutResponse) {
     const required = expected?.kind === "value" ? expected.value : undefined;

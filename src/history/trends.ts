@@ -168,6 +168,9 @@ interface Judged {
   readonly numbers: readonly number[];
 }
 
+const changedWith = ({ startedAt }: ChangePoint): string =>
+  `changed with the run of ${startedAt.slice(0, 10)} ${startedAt.slice(11, 19)} UTC`;
+
 /** The reason for a series that is too short for a trend. */
 function tooFewRuns(runs: number): string {
   return `${runs} of the ${MIN_RUNS} runs that a trend needs`;
@@ -180,13 +183,13 @@ function verdictOf(
   if (missing !== undefined) return { verdict: "inconclusive", why: missing, isMissing: true };
   if (numbers.length < MIN_RUNS) return { verdict: "inconclusive", why: tooFewRuns(numbers.length), isTooShort: true };
   const isWorse = changePoint !== null && changePoint.change > 0 === (worse === "higher");
-  if (isWorse) return { verdict: "regressed", why: `changed with run ${changePoint.runId}` };
+  if (isWorse) return { verdict: "regressed", why: changedWith(changePoint) };
   if (isSuddenlyWorse(numbers, { worse, scale, margin }))
     return {
       verdict: "inconclusive",
       why: `the latest run is far worse than all before it; ${MIN_SIDE} such runs are needed to tell a change from chance`,
     };
-  if (changePoint !== null) return { verdict: "improved", why: `changed with run ${changePoint.runId}` };
+  if (changePoint !== null) return { verdict: "improved", why: changedWith(changePoint) };
   const max = scale.isRelative ? MAX_DETECTABLE.relative : MAX_DETECTABLE.difference;
   return step !== null && step > max && scale.unit !== "count"
     ? { verdict: "inconclusive", why: "the runs differ too much: not even a change to twice the value would show" }

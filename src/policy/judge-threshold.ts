@@ -19,8 +19,9 @@ export function judgeThreshold(run: LoadRun, threshold: Threshold): Finding {
     // If a quiet machine would lack the figure, too, the busy machine is not the reason.
     const onQuietMachine = figureIn(onTime(run), threshold);
     const { problems } = run.generator;
-    const undecided = "value" in onQuietMachine ? ({ kind: "machine-busy", problems } as const) : onQuietMachine.why;
-    return finding({ ...common, undecided });
+    if (!("value" in onQuietMachine)) return finding({ ...common, undecided: onQuietMachine.why });
+    const observed = figureText(onQuietMachine, write, run);
+    return finding({ ...common, observed, undecided: { kind: "machine-busy", problems } });
   }
   const met = isMet(seen, operator, bound.value);
   const figure = figureText(seen, write, run);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { describeFacts } from "../../reports/index.ts";
 import { judgeThreshold, parseThreshold } from "../../src/policy/index.ts";
 import type { Finding, LoadClass } from "../../src/record/index.ts";
 import { loadClass, loadPhase, loadRun, quantiles } from "../support/load-records.ts";
@@ -71,4 +72,15 @@ test("itl_ms without values names the option that it needs", () => {
   expect(judge("itl_ms p95 < 50", { classes: [loadClass({ itlMs: null, stream: false })] }).reason).toMatchObject({
     text: expect.not.stringContaining("includeUsage"),
   });
+});
+
+test("a threshold that a busy machine leaves undecided still says what was measured", () => {
+  const parsed = parseThreshold("response_ms p50 < 5");
+  if (typeof parsed === "string") throw new Error(parsed);
+  const run = loadRun("w", { phases: [loadPhase("w", { classes: [FEW] })] });
+  const judged = judgeThreshold({ ...run, generator: { ...run.generator, valid: false, problems: ["lag"] } }, parsed);
+  expect(judged.outcome).toBe("undecided");
+  expect(describeFacts(judged)).toMatch(
+    /^2,000 ms \(95 % interval: 1,800 ms to 2,300 ms\).*, but this machine was too busy to judge timing: lag\./,
+  );
 });
