@@ -12,11 +12,10 @@ export { type Layout, renderHistoryPage, renderResultPage } from "./html/render-
 export { TOKENS } from "./html/style.ts";
 export { jsonDocument } from "./json-document.ts";
 export { COUNTS, LATENCIES, QUANTILES, type Sample } from "./openmetrics.ts";
-export { renderClientRun } from "./terminal/client.ts";
 export { renderComparison } from "./terminal/comparison.ts";
 export { renderHistory } from "./terminal/history.ts";
-export { renderLoad, renderLoadRuns } from "./terminal/load.ts";
-export { renderOverhead } from "./terminal/overhead.ts";
+export { renderLoad } from "./terminal/load.ts";
+export { renderRun } from "./terminal/run.ts";
 export { figures, terminalTable } from "./terminal/table.ts";
 export { renderTerminal } from "./terminal/terminal.ts";
 export { endLine, paintedHeadline, reasonLines } from "./terminal/verdict-lines.ts";

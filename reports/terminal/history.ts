@@ -93,12 +93,7 @@ function tableOf(all: readonly Trend[], colors: Colors): string[] {
       isMissing === true ? "no value" : valueText(trend, latest),
       valueText(trend, medianBefore),
       isMissing === true ? "–" : changeText(trend, change),
-      ...(isEarly
-        ? []
-        : [
-            changePoint === null ? "–" : runText(changePoint),
-            paint(TREND_STATUS[verdict], verdict),
-          ]),
+      ...(isEarly ? [] : [changePoint === null ? "–" : runText(changePoint), paint(TREND_STATUS[verdict], verdict)]),
     ];
   });
   return [

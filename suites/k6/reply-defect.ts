@@ -1,4 +1,5 @@
 // Generated from src/dialects/reply/reply-defect.ts by `npm run generate`: change it there.
+import { parseJson } from "./parse-json.ts";
 import { eventsIn, JsonItems, readEvent } from "./reply-items.ts";
 import {
   fromBlocks,
@@ -54,15 +55,20 @@ export function errorIn(json: unknown, eventName?: string): unknown {
   return isFilled(detail) || hasErrors || hasCode ? json : undefined;
 }
 
+const isReason = (value: unknown): value is string => typeof value === "string" && value !== "";
+
+/** Most items of a stream have none. */
+const NO_REASONS: readonly string[] = [];
+
 /** The non-empty `finish_reason` or `stop_reason` strings of all choices. */
-export function finishOf(json: unknown): string[] {
+export function finishOf(json: unknown): readonly string[] {
   const choices = own(json, "choices");
-  const reasons = [
-    ...(Array.isArray(choices) ? choices.map((choice) => own(choice, "finish_reason")) : []),
-    own(own(json, "delta"), "stop_reason"),
-    own(json, "stop_reason"),
-  ];
-  return reasons.filter((reason): reason is string => typeof reason === "string" && reason !== "");
+  const found = Array.isArray(choices)
+    ? choices.map((choice) => own(choice, "finish_reason")).filter(isReason)
+    : NO_REASONS;
+  const ofDelta = own(own(json, "delta"), "stop_reason");
+  const ofReply = own(json, "stop_reason");
+  return isReason(ofDelta) || isReason(ofReply) ? [...found, ...[ofDelta, ofReply].filter(isReason)] : found;
 }
 
 /** Finish reasons that explain a reply without text: a token limit, a filter or a refusal. */
@@ -95,12 +101,8 @@ function usageOf(json: unknown): Usage {
 
 /** Checks a complete reply to a non-streaming request. The body decides, not the content type. */
 export function checkReply(dialect: "chat" | "messages", body: string): CheckedReply {
-  let json: unknown;
-  try {
-    json = JSON.parse(body);
-  } catch {
-    return { defect: notJson(body), outputTokens: undefined };
-  }
+  const json = parsed(body);
+  if (json === undefined) return { defect: notJson(body), outputTokens: undefined };
   const usage = usageOf(json);
   return { defect: defectOf(dialect, json, usage.reasoningTokens > 0), outputTokens: usage.outputTokens };
 }
@@ -249,7 +251,12 @@ export function defectOfUnstreamed(dialect: "chat" | "messages", json: unknown):
   return "one JSON document instead of a stream";
 }
 
+/** A shorter text is parsed at once: whatever it contains takes little memory, and nothing here walks through all of it. */
+const CHECKED_FROM_CHARACTERS = 65_536;
+
+/** Parses JSON; `undefined` if it is not JSON, or beyond use. */
 function parsed(text: string): unknown {
+  if (text.length >= CHECKED_FROM_CHARACTERS) return parseJson(text);
   try {
     return JSON.parse(text);
   } catch {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { parseJson, scanJsonObjects } from "../../src/dialects/json-values.ts";
+import { scanJsonObjects } from "../../src/dialects/json-values.ts";
+import { parseJson } from "../../src/dialects/reply/parse-json.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const nested = (depth: number, open = "[", close = "]") => open.repeat(depth) + close.repeat(depth);

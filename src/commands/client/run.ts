@@ -1,4 +1,4 @@
-import { jsonDocument, renderClientRun, renderTerminal } from "../../../reports/index.ts";
+import { jsonDocument, renderRun } from "../../../reports/index.ts";
 import { type ClientRun, runClient, SCENARIOS, type Scenario, scenarioNotRun } from "../../client-conformance/index.ts";
 import { didYouMean, EXIT, UsageError } from "../../core/index.ts";
 import { Redactor } from "../../http/recorder/index.ts";
@@ -72,10 +72,7 @@ export async function client(options: ClientOptions, { interruption, onProgress 
   return {
     exitCode: record.verdict.exitCode,
     document: jsonDocument(record, folder.path),
-    // No curl lines: the scripted gateway no longer exists.
-    text: (colors) =>
-      renderClientRun(record, colors) +
-      renderTerminal(record, { colors, evidence: () => undefined, folder: folder.path, isKept }),
+    text: (colors) => renderRun(record, { colors, evidence: () => undefined, folder: folder.path, isKept }),
     ioError,
   };
 }

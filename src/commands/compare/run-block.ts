@@ -1,6 +1,6 @@
 import { type Block, countsOf } from "../../compare/index.ts";
-import { onAbort } from "../../core/index.ts";
-import { type LoadContext, type RanLoad, runWorkload, type Workload } from "../../load/index.ts";
+import { formatCount, onAbort } from "../../core/index.ts";
+import { type LoadContext, planOf, type RanLoad, runWorkload, type Workload } from "../../load/index.ts";
 
 interface BlockContext
   extends Pick<LoadContext, "target" | "budget" | "seed" | "redactor" | "stop" | "abort" | "onProgress"> {
@@ -37,6 +37,19 @@ const QUANTILES = [
   ["p95", 0.95, 72],
   ["p99", 0.99, 368],
 ] as const;
+
+/** What the blocks of a workload are too short to compare, as a sentence; `undefined` if they compare every quantile. */
+export function tooShortFor({ arrivals, mix, warmupS }: Pick<Workload, "arrivals" | "mix" | "warmupS">): string | undefined {
+  const { requests, durationS } = arrivals === undefined ? {} : planOf(arrivals);
+  if (requests === undefined) return undefined;
+  const measured = durationS === undefined ? requests : (requests * Math.max(0, durationS - warmupS)) / durationS;
+  const weights = mix.reduce((sum, { weight }) => sum + weight, 0);
+  const rarest = Math.floor((measured * Math.min(...mix.map(({ weight }) => weight))) / weights);
+  const short = QUANTILES.filter(([, , least]) => rarest < least);
+  if (short.length === 0) return undefined;
+  const needs = short.map(([stat, , least]) => `${stat} ${least}`).join(", ");
+  return `a block sends about ${formatCount(rarest, "request")} of each kind, too few to compare ${short.map(([stat]) => stat).join(" and ")} (needed: ${needs}). Longer blocks (--block-s) or a higher rate (--rate) send more`;
+}
 
 function blockOf({ run, histograms }: RanLoad): Block {
   const tokens: Record<string, { tokens: number; replies: number }> = {};

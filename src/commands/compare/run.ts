@@ -1,6 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { endLine, jsonDocument, renderComparison } from "../../../reports/index.ts";
+import { jsonDocument, renderRun } from "../../../reports/index.ts";
 import { CHECKS } from "../../../suites/index.ts";
 import { planOf, select } from "../../checks/index.ts";
 import { assertEnoughPairs, compareLive, compareStored } from "../../compare/index.ts";
@@ -25,7 +25,7 @@ import { loadTargetOf } from "../../run/preflight/index.ts";
 import { composeRecord, keepRecord } from "../../run/record/index.ts";
 import { allKeys, type Target } from "../../target/index.ts";
 import { observeBehaviour, QUICK_SUITES, storedSide } from "./observe-behaviour.ts";
-import { runBlock } from "./run-block.ts";
+import { runBlock, tooShortFor } from "./run-block.ts";
 import { sideNames } from "./side-names.ts";
 
 export interface CompareOptions {
@@ -96,6 +96,8 @@ async function compareBuilds(options: CompareOptions, { interruption, onProgress
   const permitA = permitOf(builtA, { times: 2, suites, workload, pairs: options.pairs });
   const permitB = permitOf(builtB, { times: 1, suites, workload, pairs: options.pairs });
   for (const permit of [permitA, permitB]) note(permitLine(permit));
+  const short = tooShortFor(workload);
+  if (short !== undefined) note(short);
   const targetA = await loadTargetOf(permitA, [workload]);
   const targetB = await loadTargetOf(permitB, [workload]);
   using folder = openFolder(options.out, startedAt, targetB, interruption);
@@ -109,9 +111,8 @@ async function compareBuilds(options: CompareOptions, { interruption, onProgress
   const redactor = new Redactor([targetA, targetB].flatMap(allKeys).map((key) => key.secret()));
   const start = { command: "compare", target: targetB, seed, startedAt };
   journalStart(folder, start, redactor);
-  note(
-    `${options.pairs} rounds of three blocks, ${options.blockS} s each, about ${Math.ceil((options.pairs * 3 * options.blockS) / 60)} min`,
-  );
+  const loadS = options.pairs * BLOCKS * (workload.warmupS + options.blockS);
+  note(`${options.pairs} rounds of three blocks, ${options.blockS} s each, about ${Math.ceil(loadS / 60)} min`);
   const block = { workload, redactor, stop: signal, abort: interruption.now };
   let blocks = 0;
   const comparison = await compareLive({
@@ -236,11 +237,10 @@ function verdictOf({ verdict, reasons, a, b }: Comparison): RunRecord["verdict"]
 
 async function finish(found: RunRecord, folder: RunFolder, interruption?: Interruption): Promise<Outcome> {
   const { record, isKept, ioError } = await keepRecord(folder, found, { interruption });
-  const end = endLine(record.verdict, { folder: folder.path, isKept });
   return {
     exitCode: record.verdict.exitCode,
     document: { ...jsonDocument(record, folder.path), comparison: record.comparison },
-    text: (colors) => `${renderComparison(record, colors)}${end}\n`,
+    text: (colors) => renderRun(record, { colors, evidence: () => undefined, folder: folder.path, isKept }),
     ioError,
   };
 }

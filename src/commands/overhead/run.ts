@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { endLine, jsonDocument, renderOverhead } from "../../../reports/index.ts";
+import { jsonDocument, renderRun } from "../../../reports/index.ts";
 import { EXIT, type ExitCode, member, processorTimes, UsageError } from "../../core/index.ts";
 import type { Dialect } from "../../dialects/index.ts";
 import { Redactor } from "../../http/recorder/index.ts";
@@ -164,11 +164,10 @@ function recordOf(found: Overhead, { by, ...facts }: RecordFacts): RunRecord {
 
 async function finish(found: RunRecord, folder: RunFolder, interruption: Interruption): Promise<Outcome> {
   const { record, isKept, ioError } = await keepRecord(folder, found, { interruption });
-  const end = endLine(record.verdict, { folder: folder.path, isKept });
   return {
     exitCode: record.verdict.exitCode,
     document: { ...jsonDocument(record, folder.path), ...record.overhead },
-    text: (colors) => `${renderOverhead(record, colors)}${end}\n`,
+    text: (colors) => renderRun(record, { colors, evidence: () => undefined, folder: folder.path, isKept }),
     ioError,
   };
 }

@@ -5,7 +5,7 @@ import {
   jsonDocument,
   type Layout,
   type ReportSource,
-  renderTerminal,
+  renderRun,
 } from "../../../reports/index.ts";
 import { EXIT, escapedJson, UsageError } from "../../core/index.ts";
 import { writeAtomically } from "../../record/index.ts";
@@ -82,6 +82,6 @@ interface Printing {
 
 function printed({ source, folder, format, colors }: Printing): string {
   if (format === "json") return `${escapedJson(jsonDocument(source.record, folder))}\n`;
-  if (format === "terminal") return renderTerminal(source.record, { colors, evidence: source.evidence, folder });
+  if (format === "terminal") return renderRun(source.record, { colors, evidence: source.evidence, folder });
   return [...FORMATS[format](source, "single").values()].join("");
 }

@@ -13,7 +13,8 @@ export function readEvent(block: string): EventText {
   let data: string | undefined;
   let name: string | undefined;
   let stray = false;
-  for (const line of block.split(/\r\n|\r|\n/)) {
+  // Most events are a single line, and splitting costs more than reading it.
+  for (const line of /[\r\n]/.test(block) ? block.split(/\r\n|\r|\n/) : [block]) {
     const colon = line.indexOf(":");
     const field = colon === -1 ? line : line.slice(0, colon);
     const value = colon === -1 ? "" : line.slice(colon + 1).replace(/^ /, "");

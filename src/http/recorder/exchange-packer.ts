@@ -61,9 +61,11 @@ export class ExchangePacker {
   }
 
   #headers(list: HeaderList): HeaderList {
-    return list.map((field) => {
-      const [name, value] = field;
-      return shared(this.#fields, `${name}\n${value}`, () => [this.#text(name), value]);
+    return list.map(([name, value]) => {
+      // A key with the name in it would be a second copy of the value.
+      const key = value.length < MIN_CHARACTERS ? `${name}\n${value}` : value;
+      const field = shared(this.#fields, key, () => [this.#text(name), value]);
+      return field[0] === name ? field : [this.#text(name), value];
     });
   }
 

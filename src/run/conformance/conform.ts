@@ -1,5 +1,5 @@
 import { setFlagsFromString } from "node:v8";
-import { jsonDocument, renderLoadRuns, renderTerminal } from "../../../reports/index.ts";
+import { jsonDocument, renderRun } from "../../../reports/index.ts";
 import {
   type Check,
   coverageOf,
@@ -260,12 +260,7 @@ async function outcomeOf(found: RunRecord, folder: RunFolder, interruption: Inte
   return {
     exitCode: record.verdict.exitCode,
     document: jsonDocument(record, folder.path),
-    text: (colors) => {
-      const runs = renderLoadRuns(record, colors);
-      return (
-        (runs === "" ? "" : `${runs}\n`) + renderTerminal(record, { colors, evidence, folder: folder.path, isKept })
-      );
-    },
+    text: (colors) => renderRun(record, { colors, evidence, folder: folder.path, isKept }),
     ioError,
   };
 }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { gauntlet, temporaryFolder } from "../../support/gauntlet.ts";
@@ -40,6 +40,24 @@ test("other formats, the folder, and printing", async () => {
   expect((await gauntlet(["report", run, "--print", "terminal"])).stdout).toContain("PASS: embedded");
   expect((await gauntlet(["report", folder.path])).code).toBe(2);
   expect((await gauntlet(["report", run, "--format", "pdf"])).code).toBe(2);
+});
+
+test("printed for the terminal, a load shows its latencies and thresholds again, as its command did", async () => {
+  using folder = temporaryFolder();
+  const run = join(folder.path, "run");
+  const workload = join(folder.path, "short.yaml");
+  writeFileSync(
+    workload,
+    `name: short
+arrivals: { kind: constant, ratePerS: 40, durationS: 2 }
+mix: [{ model: chat }]
+thresholds: ["response_ms p50 < 60000"]
+`,
+  );
+  const load = await gauntlet(["load", workload, "--target", "embedded", "--out", run]);
+  const printed = await gauntlet(["report", run, "--print", "terminal"]);
+  expect(load.stdout).toContain("response_ms p50 < 60000: ");
+  expect(printed.stdout).toBe(load.stdout);
 });
 
 test("llm-d describes load, and a run without load is an error", async () => {

@@ -1,0 +1,20 @@
+import { expect, test } from "vitest";
+import { tooShortFor } from "../../../src/commands/compare/run-block.ts";
+import type { Workload } from "../../../src/load/index.ts";
+
+/** Blocks with two equal kinds of requests, and a second that is not measured. */
+function blocks(ratePerS: number, durationS: number): Workload {
+  const arrivals = { kind: "constant", ratePerS, durationS: durationS + 1 };
+  return { arrivals, mix: [{ weight: 1 }, { weight: 1 }], warmupS: 1 } as unknown as Workload;
+}
+
+test("before a comparison is said which quantiles its blocks are too short for", () => {
+  // 20/s for 2 s: 20 of each kind.
+  expect(tooShortFor(blocks(20, 2))).toBe(
+    "a block sends about 20 requests of each kind, too few to compare p95 and p99 (needed: p95 72, p99 368). Longer blocks (--block-s) or a higher rate (--rate) send more",
+  );
+  expect(tooShortFor(blocks(20, 10))).toMatch(
+    /^a block sends about 100 requests of each kind, too few to compare p99 /,
+  );
+  expect(tooShortFor(blocks(80, 10))).toBeUndefined();
+});
