@@ -62,10 +62,11 @@ export class ExchangePacker {
 
   #headers(list: HeaderList): HeaderList {
     return list.map(([name, value]) => {
+      const make = (): Field => [this.#text(name), value];
       // A key with the name in it would be a second copy of the value.
       const key = value.length < MIN_CHARACTERS ? `${name}\n${value}` : value;
-      const field = shared(this.#fields, key, () => [this.#text(name), value]);
-      return field[0] === name ? field : [this.#text(name), value];
+      const field = shared(this.#fields, key, make);
+      return field[0] === name ? field : make();
     });
   }
 
