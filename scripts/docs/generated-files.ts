@@ -73,7 +73,6 @@ function schemaFile(name: string, { $schema, ...schema }: { readonly $schema?: s
 /** Files of `src/dialects` that the k6 scripts also use. They must import nothing but each other. */
 const K6_COPIES = [
   "denial-reading.ts",
-  "reply/parse-json.ts",
   "reply/reply-defect.ts",
   "reply/reply-items.ts",
   "reply/reply-output.ts",

@@ -72,8 +72,9 @@ export class EventStreamDecoder {
         }
       }
       if (byte !== CR && byte !== LF) continue;
-      this.#keep(bytes.subarray(from, at));
-      this.#endLine(this.#offset + at + 1, found);
+      const isWhole = this.#pendingBytes === 0 && this.#skipping === 0 && at - from <= this.#maxLineBytes;
+      if (!isWhole) this.#keep(bytes.subarray(from, at));
+      this.#endLine(isWhole ? this.#decode(bytes, from, at) : undefined, this.#offset + at + 1, found);
       from = at + 1;
       this.#lineStart = this.#offset + at + 1;
       this.#afterCr = byte === CR;
@@ -86,7 +87,7 @@ export class EventStreamDecoder {
   /** Ends the stream: lines that were not dispatched become `unterminated`, so that no byte is lost. */
   end(): StreamItem[] {
     const found: StreamItem[] = [];
-    if (this.#pendingBytes > 0 || this.#skipping > 0) this.#endLine(this.#offset, found);
+    if (this.#pendingBytes > 0 || this.#skipping > 0) this.#endLine(undefined, this.#offset, found);
     if (this.#inEvent) {
       found.push({
         kind: "unterminated",
@@ -113,16 +114,24 @@ export class EventStreamDecoder {
     this.#pendingBytes += piece.length;
   }
 
-  #endLine(end: number, found: StreamItem[]): void {
+  /** A line within one piece: no copy of it is needed, and most lines of a stream are short or blank. */
+  #decode(bytes: Uint8Array, from: number, to: number): string {
+    return from === to ? "" : this.#text.decode(bytes.subarray(from, to));
+  }
+
+  /** @param whole the line, if it is not pending. */
+  #endLine(whole: string | undefined, end: number, found: StreamItem[]): void {
     const start = this.#lineStart;
     if (this.#skipping > 0) {
       found.push({ kind: "oversized", bytes: this.#skipping, start, end });
       this.#skipping = 0;
       return;
     }
-    let line = this.#text.decode(join(this.#pending, this.#pendingBytes));
-    this.#pending = [];
-    this.#pendingBytes = 0;
+    let line = whole ?? this.#text.decode(join(this.#pending, this.#pendingBytes));
+    if (whole === undefined) {
+      this.#pending = [];
+      this.#pendingBytes = 0;
+    }
     if (this.#firstLine) {
       this.#firstLine = false;
       if (line.startsWith("\uFEFF")) line = line.slice(1);

@@ -13,11 +13,11 @@ export {
 export { decodeEventStream, EventStreamDecoder, type StreamItem } from "./event-stream.ts";
 export { type HeaderList, header, headerValues, mediaType, requestId } from "./headers.ts";
 export { imagePart } from "./image-part.ts";
+export { hasTooManyValues, parseJson } from "./json-values.ts";
 export { likeliestFirst, listEntries } from "./model-list.ts";
 export { readRateLimit } from "./rate-limit-header.ts";
 export { type ErrorReading, readError } from "./read-error.ts";
 export { type CalledTool, chatCall, StreamedCalls } from "./reply/called-tools.ts";
-export { isBeyondUse, parseJson } from "./reply/parse-json.ts";
 export { countsOf, type ReplyReading, readReply } from "./reply/read-reply.ts";
 export { readStream, type StreamEvent, type StreamReading } from "./reply/read-stream.ts";
 export {

@@ -1,5 +1,5 @@
 import { isObject, member } from "../core/index.ts";
-import { parseJson } from "./reply/parse-json.ts";
+import { parseJson } from "./json-values.ts";
 
 /** An error body of any shape. Status and reason header decide (7.P1, 7.P2); this is for people and for shape checks. */
 export interface ErrorReading {

@@ -1,5 +1,4 @@
 // Generated from src/dialects/reply/reply-defect.ts by `npm run generate`: change it there.
-import { parseJson } from "./parse-json.ts";
 import { eventsIn, JsonItems, readEvent } from "./reply-items.ts";
 import {
   fromBlocks,
@@ -227,13 +226,12 @@ export function checkStream(
     reader.end(content);
     if (items.length === 1) return result(defectOfUnstreamed(dialect, items[0]));
   } else {
-    const blocks = eventsIn(text);
-    for (const [at, block] of blocks.entries()) {
+    for (const { block, isLast } of eventsIn(text)) {
       const { data = "", name, stray } = readEvent(block);
       if (stray) content.error = true;
       const json = parsed(data);
       // A stream may end in the middle of its last event. The missing end is then the defect.
-      const isCut = at === blocks.length - 1 && json === undefined && !isEndMarker(data, json);
+      const isCut = isLast && json === undefined && !isEndMarker(data, json);
       if (data !== "" && !isCut) content.add(data, json, name);
     }
   }
@@ -251,12 +249,7 @@ export function defectOfUnstreamed(dialect: "chat" | "messages", json: unknown):
   return "one JSON document instead of a stream";
 }
 
-/** A shorter text is parsed at once: whatever it contains takes little memory, and nothing here walks through all of it. */
-const CHECKED_FROM_CHARACTERS = 65_536;
-
-/** Parses JSON; `undefined` if it is not JSON, or beyond use. */
 function parsed(text: string): unknown {
-  if (text.length >= CHECKED_FROM_CHARACTERS) return parseJson(text);
   try {
     return JSON.parse(text);
   } catch {

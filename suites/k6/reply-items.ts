@@ -28,10 +28,16 @@ export function readEvent(block: string): EventText {
 
 /**
  * The events of a whole stream, each without the blank line after it. CR followed by LF is one end of a line, so a single CRLF is
- * no blank line.
+ * no blank line. One at a time: a body may have a million.
  */
-export function eventsIn(text: string): string[] {
-  return text.split(/(?:\r\n|\n|\r(?!\n)){2}/);
+export function* eventsIn(text: string): Generator<{ readonly block: string; readonly isLast: boolean }> {
+  const blank = /(?:\r\n|\n|\r(?!\n)){2}/g;
+  let from = 0;
+  for (let end = blank.exec(text); end !== null; end = blank.exec(text)) {
+    yield { block: text.slice(from, end.index), isLast: false };
+    from = blank.lastIndex;
+  }
+  yield { block: text.slice(from), isLast: true };
 }
 
 /** Longest JSON object that is buffered, characters. */

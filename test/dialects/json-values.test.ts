@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { scanJsonObjects } from "../../src/dialects/json-values.ts";
-import { parseJson } from "../../src/dialects/reply/parse-json.ts";
+import { parseJson, scanJsonObjects } from "../../src/dialects/json-values.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const nested = (depth: number, open = "[", close = "]") => open.repeat(depth) + close.repeat(depth);

@@ -1,4 +1,4 @@
-import { checkReply, checkStream, isLimitReason, type ReplyDefect } from "../../dialects/index.ts";
+import { checkReply, checkStream, hasTooManyValues, isLimitReason, type ReplyDefect } from "../../dialects/index.ts";
 import type { Observation } from "../../judging/index.ts";
 import type { Response } from "./response.ts";
 
@@ -59,9 +59,12 @@ function outcomeOf(response: Response): Pick<Observation, "outcome" | "what"> {
 /** Defects of replies that a model or a refusal may cause, and that say nothing about whether the request was admitted. */
 const OF_ADMITTED: readonly ReplyDefect[] = ["empty text", "an error with a 2xx status"];
 
-/** Why a complete 2xx response is not a reply; `undefined` if it is one, or if no reply was requested. */
+/**
+ * Why a complete 2xx response is not a reply; `undefined` if it is one, if no reply was requested, or if it has more values than
+ * is worth the memory.
+ */
 function findReplyDefect({ requested: { endpoint, mode }, text }: Response): ReplyDefect | undefined {
-  if (endpoint === "models") return undefined;
+  if (endpoint === "models" || hasTooManyValues(text)) return undefined;
   const { defect } = mode === "streaming" ? checkStream(endpoint, text, false) : checkReply(endpoint, text);
   return defect === undefined || OF_ADMITTED.includes(defect) ? undefined : defect;
 }

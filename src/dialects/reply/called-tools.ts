@@ -1,5 +1,5 @@
 import { listOf, member } from "../../core/index.ts";
-import { parseJson } from "./parse-json.ts";
+import { parseJson } from "../json-values.ts";
 import { finishOf } from "./reply-defect.ts";
 
 /** A tool call as a caller receives it, in either dialect and mode. */

@@ -1,6 +1,5 @@
 import { EventStreamDecoder, type StreamItem } from "../event-stream.ts";
-import { scanJsonObjects } from "../json-values.ts";
-import { parseJson } from "./parse-json.ts";
+import { parseJson, scanJsonObjects } from "../json-values.ts";
 import { errorIn, finishOf, isEndMarker } from "./reply-defect.ts";
 import { outputOf } from "./reply-output.ts";
 
@@ -72,25 +71,21 @@ export function readStream(body: Uint8Array): StreamReading {
 const SLICE = 64 * 1024;
 /** Maximum number of events; later ones are stray. The largest possible body has room for forty thousand real ones. */
 const MAX_EVENTS = 50_000;
-/** Maximum number of events that are too short for any output. */
-const MAX_TINY_EVENTS = 10_000;
-/** `data:{"text":"a"}` and the blank line after it take 19 bytes. */
-const TINY_BYTES = 16;
 
 function readEvents(body: Uint8Array): { events: StreamEvent[]; comments: number; stray: number } {
   const decoder = new EventStreamDecoder();
   const events: StreamEvent[] = [];
   let comments = 0;
   let stray = 0;
-  let tiny = 0;
   const take = (item: StreamItem) => {
     if (item.kind === "comment") comments++;
-    else if (item.kind !== "event" || events.length >= MAX_EVENTS || tiny >= MAX_TINY_EVENTS)
-      stray += item.end - item.start;
+    else if (item.kind !== "event" || events.length >= MAX_EVENTS) stray += item.end - item.start;
     else {
       const { name, data, start, end } = item;
-      if (end - start < TINY_BYTES) tiny++;
-      events.push({ name, raw: data, json: parseJson(data), start, end });
+      const last = events.at(-1);
+      // A flood of equal events takes little memory.
+      const { raw, json } = last?.raw === data ? last : { raw: data, json: parseJson(data) };
+      events.push({ name, raw, json, start, end });
     }
   };
   for (let at = 0; at < body.length; at += SLICE)

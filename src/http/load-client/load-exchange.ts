@@ -4,6 +4,7 @@ import {
   checkReply,
   checkStream,
   type Dialect,
+  hasTooManyValues,
   parseJson,
   type ReplyDefect,
   retryAfterWaitMs,
@@ -13,7 +14,7 @@ import { Histogram } from "../../metrics/index.ts";
 import type { Exchange } from "../recorder/index.ts";
 import { CapturedPiece } from "./body/captured-piece.ts";
 import { CollectedBody } from "./body/collected-body.ts";
-import { type DecodedText, decodedText, hasTooManyValues, MAX_CHECKED_BYTES } from "./body/content-coding.ts";
+import { type DecodedText, decodedText, MAX_CHECKED_BYTES } from "./body/content-coding.ts";
 import { EventScanner } from "./body/event-scanner.ts";
 import { countInBody, countStreamed, type OfferedTools, type ToolCallCounts } from "./body/tool-call-check.ts";
 import { headPattern, headValue } from "./head-fields.ts";

@@ -1,5 +1,4 @@
 import { brotliDecompressSync, gunzipSync, inflateSync } from "node:zlib";
-import { isBeyondUse } from "../../../dialects/index.ts";
 
 /** Maximum length of a body that is checked, bytes, also after decoding: a small coded body may decode to gigabytes. */
 export const MAX_CHECKED_BYTES = 4 * 1024 * 1024;
@@ -29,12 +28,4 @@ export function decodedText(coded: Buffer, contentEncoding: string): DecodedText
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE" ? "too large" : "invalid";
   }
-}
-
-/** Shorter texts cannot contain enough values to matter, characters. */
-const MIN_SCANNED_CHARACTERS = 65_536;
-
-/** Whether a text has too many values to parse it without using too much memory. */
-export function hasTooManyValues(text: string): boolean {
-  return text.length > MIN_SCANNED_CHARACTERS && isBeyondUse(text);
 }

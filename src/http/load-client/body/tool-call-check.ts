@@ -35,7 +35,7 @@ export function countInBody(text: string, dialect: Dialect | undefined, tools: O
     streamed.add(json);
     return countCalls(readReply(dialect, json).toolCalls, streamed.finishReason, tools);
   }
-  for (const block of eventsIn(text)) {
+  for (const { block } of eventsIn(text)) {
     const { data } = readEvent(block);
     if (data !== undefined) streamed.add(parseJson(data));
   }
