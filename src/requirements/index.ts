@@ -1,4 +1,11 @@
 export {
+  type CustomLevel,
+  type CustomRequirement,
+  type CustomRequirementSpec,
+  defineRequirement,
+  isCustomRequirement,
+} from "./custom-requirement.ts";
+export {
   DENIALS,
   DENIED_KEYS,
   type Denial,
