@@ -99,8 +99,11 @@ async function loadSuite(file: string, path: string): Promise<readonly Check[]> 
   try {
     module = /\.[cm]?ts$/.test(path) ? await importTypeScript(path) : await import(pathToFileURL(path).href);
   } catch (error) {
-    throw new UsageError(`the suite ${file} cannot be loaded: ${await describeSuiteError(error, path)}`, {
-      hint: /^Cannot find \w+ 'gateway-gauntlet'/.test(messageOf(error)) ? INSTALL : undefined,
+    const hint = /^Cannot find \w+ 'gateway-gauntlet'/.test(messageOf(error))
+      ? INSTALL
+      : `The suite ${file} cannot be loaded until this is fixed.`;
+    throw new UsageError(await describeSuiteError(error, path), {
+      hint,
       cause: error,
     });
   }

@@ -30,7 +30,7 @@ export async function describeSuiteError(error: unknown, path: string): Promise<
   const message = maskLikely(parsed?.message ?? messageOf(error).split("\n", 1)[0] ?? "");
   const place =
     parsed?.place ?? importPlace(error) ?? thrownPlace(error, await readPlacesOf(path)) ?? syntaxPlace(error, path);
-  return place === undefined ? message : `${placeText(place)}: ${message}`;
+  return `${place === undefined ? shownPath(path) : placeText(place)}: ${message}`;
 }
 
 /** The place of a text in a file; that of its beginning is the place of the file. */
