@@ -190,6 +190,25 @@ test("events: a line each, started first, finished last", () => {
 });
 
 describe("markdown", () => {
+  test("escapes only what is markup, and separates thousands", () => {
+    const message =
+      'sent invalid_api_key (a "b" [c] {d}), #tag, `x_y`, *z*, _w_ | ~q~ to https://gw.example/v1 as @me [l](u)!';
+    const failed = result("auth.bad[chat]", "inconclusive", { message });
+    const record = recordOf([failed]);
+    const text = render("markdown", {
+      ...record,
+      counts: { ...record.counts, pass: 1_851 },
+      traffic: { ...record.traffic, requests: 12_345 },
+    });
+    expect(text).toContain(
+      '- sent invalid_api_key (a "b" [c] {d}), &#35;tag, <code>x_y</code>, &#42;z&#42;, &#95;w&#95; &#124; &#126;q&#126; to <code>https://gw.example/v1</code> as &#64;me [l]&#40;u)!',
+    );
+    expect(text).toContain("1,851 pass");
+    expect(text).toContain("12,345 requests");
+    const elements = markdownElements(text);
+    expect(elements.filter(({ tagName }) => ["a", "em", "s", "del"].includes(tagName))).toEqual([]);
+  });
+
   test("shows the verdict first and unfolds the causes, then what has none", () => {
     const elements = markdownElements(render("markdown"));
     expect(textOf(elements[0] as (typeof elements)[0])).toContain("FAIL: staging");
@@ -207,7 +226,7 @@ describe("markdown", () => {
     );
     const text = render("markdown", recordOf([...CHECKS, ...many]));
     expect(Buffer.byteLength(text)).toBeLessThan(1_024 * 1_024);
-    expect(text).toContain("3001 not run");
+    expect(text).toContain("3,001 not run");
   });
 });
 
