@@ -1,5 +1,4 @@
 export {
-  type CustomLevel,
   type CustomRequirement,
   type CustomRequirementSpec,
   defineRequirement,
