@@ -1,3 +1,4 @@
+import { formatNumber } from "../src/core/index.ts";
 import { type Cause, type CheckResult, explainedBy, type RunRecord } from "../src/record/index.ts";
 import { oneLine } from "./clean-text.ts";
 import { plural } from "./html/format.ts";
@@ -12,7 +13,10 @@ export function causesInWords({ causes, checks }: RunRecord): string | undefined
   const count = (...statuses: string[]) =>
     checks.filter(({ id, status }) => explained.has(id) && statuses.includes(status)).length;
   const [failed, warned] = [count("fail", "flaky"), count("warn")];
-  const parts = [...(failed === 0 ? [] : [`${failed} failed`]), ...(warned === 0 ? [] : [`${warned} warned`])];
+  const parts = [
+    ...(failed === 0 ? [] : [`${formatNumber(failed)} failed`]),
+    ...(warned === 0 ? [] : [`${formatNumber(warned)} warned`]),
+  ];
   if (causes.length === 1 && failed + warned === 1) return `1 check instance ${failed === 1 ? "failed" : "warned"}.`;
   const explains = causes.length === 1 ? "explains" : "explain";
   return `${plural(causes.length, "cause")} ${explains} ${plural(failed + warned, "check instance")}: ${parts.join(", ")}.`;

@@ -1,3 +1,4 @@
+import { formatNumber } from "../src/core/index.ts";
 import {
   type Cause,
   type Comparison,
@@ -53,7 +54,7 @@ export function renderMarkdown(record: RunRecord): string {
   const parts = [
     ...(record.profiles === undefined ? [] : [profilesLine(record.profiles)]),
     `## ${VERDICTS[record.verdict.result]} ${inline(record.verdict.headline)}`,
-    `${countsLine(record)}${(record.durationMs / 1_000).toFixed(1)} s, ${record.traffic.requests} requests, run ${code(record.runId)}, exit code ${record.verdict.exitCode}.`,
+    `${countsLine(record)}${formatNumber(record.durationMs / 1_000, 1)} s, ${formatNumber(record.traffic.requests)} requests, run ${code(record.runId)}, exit code ${record.verdict.exitCode}.`,
     ...record.verdict.qualifiers.map((qualifier) => `> ${inline(qualifier)}`),
     ...(record.complete ? [] : ["> The run was interrupted; these are the results so far."]),
     ...causesPart(record),
@@ -86,7 +87,7 @@ const VERDICTS: Readonly<Record<RunRecord["verdict"]["result"], string>> = {
 function countsLine(record: RunRecord): string {
   const counted = STATUSES.filter((status) => (record.counts[status] ?? 0) > 0);
   if (counted.length === 0) return record.load === undefined ? "Nothing was judged. " : "";
-  return `${counted.map((status) => `${SIGNS[status]} ${record.counts[status]} ${status}`).join(", ")}. `;
+  return `${counted.map((status) => `${SIGNS[status]} ${formatNumber(record.counts[status] ?? 0)} ${status}`).join(", ")}. `;
 }
 
 /** The causes of failures and warnings: the first ones with their checks, the others in one line. */
@@ -137,7 +138,7 @@ function loadPart(record: RunRecord, runs: readonly LoadRun[]): string {
   const requirements = runs.flatMap((run) =>
     run.phases.map(
       (phase) =>
-        `| ${inline(run.name)} | ${inline(phase.name)} | ${checkOfPhase(record.checks, run, phase)?.status ?? ""} | ${phase.sent} | ${phase.admitted} | ${phase.denied} | ${phase.failed} | ${phase.invalid} | ${phase.rates.admitted.toFixed(1)} |`,
+        `| ${inline(run.name)} | ${inline(phase.name)} | ${checkOfPhase(record.checks, run, phase)?.status ?? ""} | ${[phase.sent, phase.admitted, phase.denied, phase.failed, phase.invalid].map((count) => formatNumber(count)).join(" | ")} | ${formatNumber(phase.rates.admitted, 1)} |`,
     ),
   );
   const head = "| run | phase | verdict | sent | admitted | denied | failed | invalid | admitted/s |";
@@ -170,7 +171,7 @@ export function thresholdsPart({ checks }: RunRecord, run: LoadRun): string[] {
 function latencyPart(run: LoadRun): string[] {
   const latencies = latenciesOf(run);
   const rows = latencies.flatMap(({ kind, requests, rows: some }) =>
-    some.map(({ name, cells }) => `| ${inline(name)} | ${kind} | ${requests} | ${cells.join(" | ")} |`),
+    some.map(({ name, cells }) => `| ${inline(name)} | ${kind} | ${formatNumber(requests)} | ${cells.join(" | ")} |`),
   );
   if (rows.length === 0) return [];
   const head = `| ${inline(run.name)}: ${latencyTitle(run)} | kind | requests | ${SHOWN_STATS.join(" | ")} |`;
@@ -216,11 +217,13 @@ function comparisonPart(comparison: Comparison): string {
 function blockedPart(record: RunRecord, blocked: readonly Outcome[]): string {
   const byMessage = new Map<string, number>();
   for (const { message } of blocked) byMessage.set(message, (byMessage.get(message) ?? 0) + 1);
-  const requirements = [...byMessage].slice(0, 20).map(([message, count]) => `- ${count} × ${inline(message)}`);
+  const requirements = [...byMessage]
+    .slice(0, 20)
+    .map(([message, count]) => `- ${formatNumber(count)} × ${inline(message)}`);
   const checks = record.checks.filter(({ status }) => status === "blocked");
   const yaml = unblockYaml(checks, record.configuration.value);
   return [
-    `**${blocked.length} not run**, because something is missing:`,
+    `**${formatNumber(blocked.length)} not run**, because something is missing:`,
     "",
     ...requirements,
     ...(yaml === undefined ? [] : ["", inline(pasteInto(record)), "", preformatted(yaml)]),
@@ -229,12 +232,12 @@ function blockedPart(record: RunRecord, blocked: readonly Outcome[]): string {
 
 function waivedPart(waived: readonly Outcome[]): string {
   const requirements = waived.slice(0, 20).map(({ id, waived: why = "" }) => `- ${code(id)} ${inline(why)}`);
-  return [`**${waived.length} waived**:`, "", ...requirements].join("\n");
+  return [`**${formatNumber(waived.length)} waived**:`, "", ...requirements].join("\n");
 }
 
 function warnedPart(warned: readonly Outcome[]): string {
   const names = warned.slice(0, 20).map(({ id }) => code(id));
-  return `**${warned.length} warned**: ${names.join(", ")}${warned.length > 20 ? ` and ${warned.length - 20} more` : ""}.`;
+  return `**${formatNumber(warned.length)} warned**: ${names.join(", ")}${warned.length > 20 ? ` and ${warned.length - 20} more` : ""}.`;
 }
 
 /** Preformatted lines. Such an element is not parsed as Markdown, and names in it are not mentions. */
@@ -242,36 +245,50 @@ function preformatted(text: string): string {
   return `<pre>\n${html(text).replaceAll("@", "&#64;")}</pre>`;
 }
 
-/** An address, without punctuation after it. */
-const ADDRESS = /\b[a-z][a-z0-9+.-]*:\/\/[^\s<>"']*[^\s<>"'.,;:)]/gi;
+/** Text in backquotes, or an address without the punctuation after it. */
+const CODE = /`([^`]+)`|\b[a-z][a-z0-9+.-]*:\/\/[^\s<>"'`]*[^\s<>"'`.,;:)]/gi;
 /** A colon at the beginning of what may be an emoji, such as `:smile:`. Any other colon stays readable in notification mails. */
 const EMOJI = /:(?=[\w+-]+:)/g;
 
-/** Plain text: Markdown and HTML are escaped, and addresses are code, which hosts do not turn into links. */
+/**
+ * Plain text: Markdown and HTML are escaped. What is in backquotes and addresses are code, which hosts do not turn into links.
+ */
 export function inline(text: string): string {
   const line = oneLine(text, MAX_TEXT_CHARACTERS);
-  const addresses = [...line.matchAll(ADDRESS)];
   let written = "";
   let end = 0;
-  for (const { index, 0: address } of addresses) {
-    written += `${escaped(line.slice(end, index))}<code>${escaped(address)}</code>`;
-    end = index + address.length;
+  for (const { index, 0: found, 1: quoted } of line.matchAll(CODE)) {
+    written += `${escaped(line.slice(end, index))}<code>${escaped(quoted ?? found)}</code>`;
+    end = index + found.length;
   }
-  return written + escaped(line.slice(end));
+  return (written + escaped(line.slice(end))).replace(BLOCK_START, toReference);
 }
 
-function escaped(text: string): string {
-  return html(text)
-    .replace(/[\\`*_{}[\]()#+!|~@]/g, (sign) => `&#${sign.charCodeAt(0)};`)
-    .replace(EMOJI, "&#58;");
-}
+/** What begins a heading, a list, a task or a link definition if a line begins with it. */
+const BLOCK_START = /^[#+[-]/;
+
+/**
+ * What Markdown, and the hosts of comments, read as markup within a line: an underscore inside a word and brackets without an
+ * address are plain text.
+ */
+const MARKUP = new RegExp(
+  [
+    "[\\\\`*|~@]",
+    String.raw`(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])`,
+    // A link, a footnote, and what GitLab reads as a wiki link or an inline diff.
+    String.raw`\[(?=[[^+-])|(?<=\])[([:]|\{(?=[+-])`,
+    // A number of an issue or a merge request, and an image.
+    String.raw`#(?=\w)|!(?=[\d[])`,
+  ].join("|"),
+  "gu",
+);
+
+const toReference = (sign: string): string => `&#${sign.charCodeAt(0)};`;
+
+const escaped = (text: string): string => html(text).replace(MARKUP, toReference).replace(EMOJI, "&#58;");
 
 function html(text: string): string {
-  return visible(text)
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;");
+  return visible(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
 /** Inline code that contains backquotes, on one line. */
@@ -280,10 +297,8 @@ export function code(text: string): string {
 }
 
 /** The same for a command to paste: never shortened. */
-function command(text: string): string {
-  return `<code>${html(text)
-    .replace(/[\\`*_[\]|@]/g, (sign) => `&#${sign.charCodeAt(0)};`)
-    .replace(EMOJI, "&#58;")}</code>`;
+export function command(text: string): string {
+  return `<code>${escaped(text)}</code>`;
 }
 
 function cut(text: string): string {

@@ -1,7 +1,8 @@
 /**
  * The public interface for your own suites, and for programs that read run records.
  *
- * A suite is an array of checks made with `defineCheck` or `defineInvariant`; `gauntlet explain` shows how the built-in ones
+ * A suite is an array of checks made with `defineCheck` or `defineInvariant`, which may cover requirements of its own made with
+ * `defineRequirement`; `gauntlet explain` shows how the built-in ones
  * decide. Records are read with `readRun`, and their form is `schemas/run.schema.json`.
  */
 export {
@@ -82,5 +83,13 @@ export {
   type Status,
   type StoredRun,
 } from "./record/index.ts";
-export { REQUIREMENTS, type Requirement, type RequirementId, requirementOf } from "./requirements/index.ts";
+export {
+  type CustomRequirement,
+  type CustomRequirementSpec,
+  defineRequirement,
+  REQUIREMENTS,
+  type Requirement,
+  type RequirementId,
+  requirementOf,
+} from "./requirements/index.ts";
 export { loadTarget, parseTarget, type Target, type TargetFile, targetJsonSchema } from "./target/index.ts";

@@ -1,10 +1,23 @@
 // A custom suite: what this team's gateway guarantees beyond the specification.
-import { defineCheck, defineInvariant } from "gateway-gauntlet";
+import { defineCheck, defineInvariant, defineRequirement } from "gateway-gauntlet";
+
+const temperature = defineRequirement({
+  id: "ACME-TEMPERATURE",
+  level: "MUST",
+  text: "A request with a `temperature` is accepted in both dialects.",
+  source: "gateway handbook, 4.2",
+});
+
+const region = defineRequirement({
+  id: "ACME-REGION",
+  level: "SHOULD",
+  text: "Every response names the region that served it.",
+});
 
 const temperatureIsTaken = defineCheck({
   id: "acme.temperature",
   title: "A temperature is accepted in both dialects",
-  covers: ["CHAT-1", "MSG-1"],
+  covers: [temperature],
   explains: "Sends a request with `temperature: 0.2` and a control request without it. Our clients always send it.",
   across: { dialect: ["chat", "messages"] },
   cost: { requests: 2 },
@@ -13,20 +26,20 @@ const temperatureIsTaken = defineCheck({
     return { plain: await t.send(), warm: await t.send({ fields: { temperature: 0.2 } }) };
   },
   // Decides from the recording only. `gauntlet rejudge` calls it again without sending anything.
-  judge({ plain, warm }, verdict, { dialect }) {
+  judge({ plain, warm }, verdict) {
     verdict.requireControl(plain);
-    verdict.must(dialect === "messages" ? "MSG-1" : "CHAT-1", warm.status, 200, { in: warm, at: "status" });
+    verdict.must(temperature, warm.status, 200, { in: warm, at: "status" });
   },
 });
 
 const responsesNameTheRegion = defineInvariant({
   id: "acme.region",
   title: "The region of every response is recorded",
-  covers: ["HIST-2"],
+  covers: [region],
   explains: "Reads a header of every response of the run. An observation never fails a run.",
   judge(responses, verdict) {
     const regions = new Set(responses.map((response) => response.header("x-region") ?? "none"));
-    verdict.observe("HIST-2", [...regions].sort());
+    verdict.observe(region, [...regions].sort());
   },
 });
 

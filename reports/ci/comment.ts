@@ -1,13 +1,24 @@
 import { formatNumber, formatRounded } from "../../src/core/index.ts";
-import { checkChanges, type LoadClass, type LoadPhase, type RunRecord, STATUSES } from "../../src/record/index.ts";
+import {
+  type Cause,
+  checkChanges,
+  type LoadClass,
+  type LoadPhase,
+  type RunRecord,
+  STATUSES,
+} from "../../src/record/index.ts";
+import { requirementSentence, weightOf } from "../causes.ts";
+import { rerunOf } from "../evidence/reproduce.ts";
 import type { ReportSource } from "../evidence/source.ts";
 import { headlinePhase, kindOf } from "../figures/latency-table.ts";
-import { code, inline, profilesLine, thresholdsPart } from "../markdown.ts";
+import { code, command, inline, profilesLine, thresholdsPart } from "../markdown.ts";
 import { SIGNS } from "../status-style.ts";
 
 /** Maximum number of causes and of check ids that a comment lists. */
 const MAX_CAUSES = 5;
 const MAX_IDS = 10;
+/** Maximum number of check ids of a cause. */
+const MAX_IDS_OF_CAUSE = 3;
 
 /** Identifies the comment of a target, so that a job can replace it instead of adding another. */
 export function commentMarker({ target }: Pick<RunRecord, "target">): string {
@@ -17,7 +28,9 @@ export function commentMarker({ target }: Pick<RunRecord, "target">): string {
 /** A run for a comment on a pull request: verdict, what changed since a run of the base branch, and where the report is. */
 export function renderComment({ record, base, reportUrl }: ReportSource): string {
   const { verdict, counts } = record;
-  const counted = STATUSES.filter((status) => (counts[status] ?? 0) > 0).map((status) => `${counts[status]} ${status}`);
+  const counted = STATUSES.filter((status) => (counts[status] ?? 0) > 0).map(
+    (status) => `${formatNumber(counts[status] ?? 0)} ${status}`,
+  );
   const sign = { pass: SIGNS.pass, fail: SIGNS.fail, inconclusive: SIGNS.inconclusive, error: SIGNS["harness-error"] };
   const facts = `${counted.join(", ")}${counted.length === 0 ? "" : "; "}${formatNumber(record.traffic.requests)} requests in ${formatNumber(record.durationMs / 1_000)} s.`;
   const link = reportUrl === undefined ? "" : ` [Report](${encodeURI(reportUrl).replaceAll(")", "%29")})`;
@@ -37,13 +50,10 @@ export function renderComment({ record, base, reportUrl }: ReportSource): string
   return `${parts.join("\n\n")}\n`;
 }
 
-function causesPart({ causes, verdict }: RunRecord): string[] {
+function causesPart(record: RunRecord): string[] {
+  const { causes, verdict } = record;
   if (causes.length > 0) {
-    const lines = causes.slice(0, MAX_CAUSES).map(({ weight, title, checks, requirement, requirements }) => {
-      const where = `${inline(requirement)}, ${checks.length === 1 ? "1 check instance" : `${checks.length} check instances`}`;
-      // Without a requirement, it is a threshold of a load, which the title names.
-      return `- ${SIGNS[weight]} ${inline(title)}${requirements.length === 0 ? "" : ` (${where})`}`;
-    });
+    const lines = causes.slice(0, MAX_CAUSES).flatMap((cause) => causeLines(record, cause));
     const more = causes.length > MAX_CAUSES ? [`- and ${causes.length - MAX_CAUSES} more`] : [];
     return [[...lines, ...more].join("\n")];
   }
@@ -54,6 +64,24 @@ function causesPart({ causes, verdict }: RunRecord): string[] {
       .map(({ text }) => `- ${inline(text)}`)
       .join("\n"),
   ];
+}
+
+/** A cause with its requirement, the checks that it explains, and a command that repeats the first of them. */
+function causeLines(record: RunRecord, cause: Cause): string[] {
+  const { weight, title, checks, requirements } = cause;
+  const [first] = checks;
+  return [
+    `- ${SIGNS[weight]} ${inline(title)}`,
+    // Without a requirement, it is a threshold of a load, which the title names.
+    ...(requirements.length === 0 ? [] : [`  - ${inline(requirementSentence(record, cause))}`]),
+    `  - ${weightOf(cause)}: ${listed(checks, MAX_IDS_OF_CAUSE)}`,
+    ...(first === undefined ? [] : [`  - Reproduce: ${command(rerunOf(record, first))}`]),
+  ];
+}
+
+/** The first few ids, and the number of the others. */
+function listed(ids: readonly string[], most: number): string {
+  return `${ids.slice(0, most).map(code).join(", ")}${ids.length > most ? ` and ${ids.length - most} more` : ""}`;
 }
 
 function changesPart(record: RunRecord, base: RunRecord): string[] {
@@ -71,13 +99,8 @@ function changesPart(record: RunRecord, base: RunRecord): string[] {
   ] as const;
   const lines = rows.flatMap(([title, some]) => {
     if (some.length === 0) return [];
-    const more = some.length > MAX_IDS ? ` and ${some.length - MAX_IDS} more` : "";
-    return [
-      `**${title} (${some.length})**: ${some
-        .slice(0, MAX_IDS)
-        .map(({ id }) => code(id))
-        .join(", ")}${more}`,
-    ];
+    const ids = some.map(({ id }) => id);
+    return [`**${title} (${some.length})**: ${listed(ids, MAX_IDS)}`];
   });
   return lines.length === 0 ? ["No check changed."] : [lines.join("\n\n")];
 }

@@ -4,6 +4,8 @@ import { docsAddress } from "../../src/core/index.ts";
 import type { RunRecord, Status } from "../../src/record/index.ts";
 import { isRequirementId } from "../../src/requirements/index.ts";
 import { oneLine } from "../clean-text.ts";
+import { explainOf } from "../evidence/reproduce.ts";
+import { code, inline } from "../markdown.ts";
 import { type Outcome, outcomesOf } from "../outcomes.ts";
 
 const LEVELS: Readonly<Partial<Record<Status, Result["level"]>>> = {
@@ -18,8 +20,8 @@ const LEVELS: Readonly<Partial<Record<Status, Result["level"]>>> = {
 const MAX_RESULTS = 5_000;
 
 /**
- * The run as SARIF for static analysis viewers. Each result needs a location: the target file, the only file of the user's
- * repository that a finding can be about.
+ * The run as SARIF for static analysis viewers. The location of a result is the target file, the only file of the user's repository
+ * that a finding can be about.
  */
 export function renderSarif(record: RunRecord): string {
   const outcomes = outcomesOf(record)
@@ -29,11 +31,13 @@ export function renderSarif(record: RunRecord): string {
   for (const outcome of outcomes) {
     const id = ruleOf(outcome);
     if (!rules.has(id)) {
-      const helpUri = docsAddress(pageOf(outcome, id));
+      const page = pageOf(outcome, id);
+      const helpUri = docsAddress(page);
       rules.set(id, {
         id,
         ...(helpUri === undefined ? {} : { helpUri }),
         shortDescription: { text: oneLine(outcome.title) },
+        help: helpOf(record, outcome, page),
         properties: { tags: [outcome.layer, ...outcome.requirements] },
       });
     }
@@ -65,6 +69,7 @@ export function renderSarif(record: RunRecord): string {
 
 function resultOf(outcome: Outcome, record: RunRecord): Result {
   const uncounted = outcome.waived ?? outcome.notRequired;
+  const file = fileOf(record);
   const lines = [outcome.message, ...outcome.detail].map((line) => oneLine(line, 400));
   return {
     ruleId: ruleOf(outcome),
@@ -72,10 +77,9 @@ function resultOf(outcome: Outcome, record: RunRecord): Result {
     message: { text: `${oneLine(outcome.id)}: ${[...new Set(lines)].slice(0, 10).join("\n")}` },
     locations: [
       {
-        physicalLocation: {
-          artifactLocation: { uri: fileOf(record) },
-          region: { startLine: 1 },
-        },
+        ...(file === undefined
+          ? {}
+          : { physicalLocation: { artifactLocation: { uri: file }, region: { startLine: 1 } } }),
         logicalLocations: [{ fullyQualifiedName: oneLine(outcome.id), kind: "member" }],
       },
     ],
@@ -101,9 +105,36 @@ function pageOf({ suite, layer, requirements }: Outcome, id: string): string {
   return `checks.md#${id.toLowerCase().replace(/[^a-z0-9_-]/g, "")}`;
 }
 
-/** A relative path: hosts reject paths that leave the repository. */
-function fileOf({ target }: RunRecord): string {
-  if (target.source === "embedded") return "gauntlet.yaml";
+/** What is required and where it is written, what to do, and where to read more, for people and as Markdown. */
+function helpOf(record: RunRecord, outcome: Outcome, page: string): ReportingDescriptor["help"] {
+  const rule = ruleOf(outcome);
+  const required = record.requirements.filter(({ id }) => outcome.requirements.includes(id));
+  const advice = record.causes.find(({ checks }) => checks.includes(outcome.id))?.advice;
+  const explain = outcome.layer === "policy" ? undefined : explainOf({ ...outcome, check: rule }, record);
+  const parts = (write: (text: string) => string, asCode: (text: string) => string): string[] => [
+    ...required.map(
+      ({ id, level, source, text }) => `${write(`${id} (${level}): ${text}`)} ${write(`Source: ${source}.`)}`,
+    ),
+    ...(advice === undefined ? [] : [write(`What to do: ${advice}`)]),
+    ...(explain === undefined ? [] : [`Explanation: ${asCode(explain)}`]),
+    `Documentation: ${asCode(`docs/${page}`)} in the package ${asCode(record.harness.name)}.`,
+  ];
+  const plain = (text: string) => oneLine(text, MAX_HELP_CHARACTERS);
+  return { text: parts(plain, plain).join("\n"), markdown: parts(inline, code).join("\n\n") };
+}
+
+const MAX_HELP_CHARACTERS = 600;
+
+/** Sources of targets that are not files: the embedded gateway, and the targets of `client` and `overhead`. */
+const NO_FILES: readonly string[] = ["embedded", "client", "--upstream"];
+
+/**
+ * A relative path: hosts reject paths that leave the repository.
+ *
+ * @returns `undefined` if the run had no target file.
+ */
+function fileOf({ target }: RunRecord): string | undefined {
+  if (NO_FILES.includes(target.source)) return undefined;
   const parts = target.source.split(/[\\/]/).filter((part) => part !== "" && part !== "." && part !== "..");
   const inside = target.source.startsWith("/") ? parts.slice(-1) : parts;
   return inside.map((part) => encodeURIComponent(oneLine(part))).join("/") || "gauntlet.yaml";

@@ -42,7 +42,15 @@ function loadWords(record: RunRecord, index: number): readonly string[] {
 
 /** The command that explains a check; a load check is explained by its requirement, and without one by nothing. */
 export function explainOf(
-  { check, suite, violated, requirements }: CheckResult,
+  {
+    check,
+    suite,
+    violated,
+    requirements,
+  }: Readonly<Pick<CheckResult, "check" | "suite">> & {
+    readonly violated: readonly string[];
+    readonly requirements: readonly string[];
+  },
   record: Pick<RunRecord, "arguments">,
 ): string | undefined {
   const id = suite === "load" ? (violated[0] ?? requirements[0]) : check;

@@ -16,7 +16,7 @@ export {
   waitSOf,
 } from "./declare/check.ts";
 export { describeContract } from "./declare/contract.ts";
-export { coverageOf } from "./declare/coverage.ts";
+export { coverageOf, customRequirementsOf } from "./declare/coverage.ts";
 export type { CustomSuite } from "./declare/custom-suite.ts";
 export { type Explanation, explanationOf } from "./declare/explanation.ts";
 export type { Need } from "./declare/need.ts";

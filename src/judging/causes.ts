@@ -14,6 +14,11 @@ const ORDER: readonly string[] = [
   "LIMIT-1",
   "LIMIT-2",
 ];
+/** Those of custom suites come last. */
+const rankOf = (requirement: string): number => {
+  const rank = ORDER.indexOf(requirement);
+  return rank === -1 ? ORDER.length : rank;
+};
 const AREAS: ReadonlyMap<string, string> = new Map(REQUIREMENTS.map(({ id, area }) => [id, area]));
 const areaOf = (requirement: string): string | undefined => AREAS.get(requirement);
 const LAYERS: ReadonlyMap<string, number> = new Map(
@@ -134,7 +139,7 @@ function typical(symptoms: readonly Symptom[]): Finding {
       isAboutPath(finding) ? 0 : -withoutVariants(checksOf.get(requirement)).size,
       isAboutPath(finding) ? 0 : -(checksOf.get(requirement)?.size ?? 0),
       Number(isAboutWords(finding)),
-      ORDER.indexOf(requirement),
+      rankOf(requirement),
     ];
   };
   const ranked = symptoms.map(({ finding }) => ({ finding, rank: order(finding) }));
@@ -241,6 +246,6 @@ function byWeight(a: Cause, b: Cause): number {
     Number(b.requirement === "KEEPS-RESPONDING") - Number(a.requirement === "KEEPS-RESPONDING") ||
     specificationFirst(a, b) ||
     b.checks.length - a.checks.length ||
-    ORDER.indexOf(a.requirement) - ORDER.indexOf(b.requirement)
+    rankOf(a.requirement) - rankOf(b.requirement)
   );
 }

@@ -1,7 +1,13 @@
 import { describeUndecided } from "../../reports/text/index.ts";
 import { isLimitReason } from "../dialects/index.ts";
 import type { Finding, ResponseFacts, UndecidedReason } from "../record/index.ts";
-import type { CompatRequirement, MustRequirement, RequirementId, ShouldRequirement } from "../requirements/index.ts";
+import type {
+  CompatRequirement,
+  CustomRequirement,
+  MustRequirement,
+  RequirementId,
+  ShouldRequirement,
+} from "../requirements/index.ts";
 import { type Conclusion, conclusionOf } from "./conclusion.ts";
 import { type EvidenceResponse, isRefusedLate, missingEvidence } from "./evidence.ts";
 import { type Expectation, toExpectation, toObserved } from "./expectation.ts";
@@ -55,7 +61,7 @@ export class Undecided extends Error {
 /** Which method of a verdict compares, and what about. */
 interface ComparisonContext {
   readonly method: "must" | "should" | "compat";
-  readonly requirement: RequirementId;
+  readonly requirement: string;
   readonly seen: Seen;
 }
 
@@ -100,18 +106,23 @@ export class Verdict {
   }
 
   /** A violation fails the check. `expected` is a value for equality, or an expectation. */
-  must<T>(requirement: MustRequirement, observed: T, expected: NoInfer<T> | Expectation<T>, seen: Seen = {}): boolean {
-    return this.#compare({ method: "must", requirement, seen }, observed, expected);
-  }
-
-  /** A violation warns. */
-  should<T>(
-    requirement: ShouldRequirement,
+  must<T>(
+    requirement: MustRequirement | CustomRequirement<"MUST">,
     observed: T,
     expected: NoInfer<T> | Expectation<T>,
     seen: Seen = {},
   ): boolean {
-    return this.#compare({ method: "should", requirement, seen }, observed, expected);
+    return this.#compare({ method: "must", requirement: idOf(requirement), seen }, observed, expected);
+  }
+
+  /** A violation warns. */
+  should<T>(
+    requirement: ShouldRequirement | CustomRequirement<"SHOULD">,
+    observed: T,
+    expected: NoInfer<T> | Expectation<T>,
+    seen: Seen = {},
+  ): boolean {
+    return this.#compare({ method: "should", requirement: idOf(requirement), seen }, observed, expected);
   }
 
   /** What real clients need beyond the specification: a miss warns, and gates only by policy. */
@@ -125,15 +136,15 @@ export class Verdict {
   }
 
   /** An observation as text. Decides nothing. */
-  note(requirement: RequirementId, observed: string, seen: Seen = {}): void {
-    this.#guard?.observe(requirement);
-    this.#add(requirement, { observed }, seen);
+  note(requirement: RequirementId | CustomRequirement, observed: string, seen: Seen = {}): void {
+    this.#guard?.observe(idOf(requirement));
+    this.#add(idOf(requirement), { observed }, seen);
   }
 
   /** Decides nothing. */
-  observe(requirement: RequirementId, observed: unknown, seen: Seen = {}): void {
-    this.#guard?.observe(requirement);
-    this.#add(requirement, { observed: toObserved(observed) }, seen);
+  observe(requirement: RequirementId | CustomRequirement, observed: unknown, seen: Seen = {}): void {
+    this.#guard?.observe(idOf(requirement));
+    this.#add(idOf(requirement), { observed: toObserved(observed) }, seen);
   }
 
   /** A condition without which the check would say nothing true: if it does not hold, the check is blocked and never passes. */
@@ -226,7 +237,7 @@ export class Verdict {
   }
 
   #add(
-    requirement: RequirementId,
+    requirement: string,
     facts: Omit<FindingFacts, "requirements" | "exchanges">,
     { in: response, also = [], at, because }: Seen,
   ): Finding {
@@ -243,6 +254,11 @@ export class Verdict {
     this.findings.push(made);
     return made;
   }
+}
+
+/** Suites in JavaScript may pass anything: the guard rejects what the check does not cover. */
+function idOf(requirement: RequirementId | CustomRequirement): string {
+  return typeof requirement === "string" ? requirement : String(requirement?.id);
 }
 
 /** A problem unrelated to the request: another client's traffic, an upstream failure, the network. */

@@ -2,7 +2,8 @@ import * as z from "zod";
 import { findingSchema, undecidedSchema } from "./finding.ts";
 import { STATUSES } from "./status.ts";
 
-export const LAYERS = ["specification", "protocol", "compat"] as const;
+/** Of requirements; `custom`: declared by a custom suite. */
+export const LAYERS = ["specification", "protocol", "compat", "custom"] as const;
 export const layer = z.enum(LAYERS);
 
 export const attestationSchema = z.strictObject({

@@ -11,7 +11,7 @@ import { STATUSES } from "./status.ts";
 /** Version of the run record. A reader of version n reads every record up to n. */
 export const RECORD_VERSION = 1;
 
-/** A requirement of the requirement set in use, so that a record can be shown without the harness that created it. */
+/** A requirement of the requirement set in use or of a custom suite, so that a record can be shown without the harness that created it. */
 const requirementSchema = z.strictObject({
   id: z.string(),
   layer,

@@ -1,4 +1,10 @@
 export {
+  type CustomRequirement,
+  type CustomRequirementSpec,
+  defineRequirement,
+  isCustomRequirement,
+} from "./custom-requirement.ts";
+export {
   DENIALS,
   DENIED_KEYS,
   type Denial,

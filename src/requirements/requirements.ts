@@ -3,8 +3,8 @@ import { PROTOCOL_REQUIREMENTS } from "./protocol-requirements.ts";
 import type { Level } from "./requirement.ts";
 import { SPEC_REQUIREMENTS } from "./spec-requirements.ts";
 
-/** Who states a requirement. Layers are reported separately. */
-export type Layer = "specification" | "protocol" | "compat";
+/** Who states a requirement; `custom` is a suite of the user's. Layers are reported separately. */
+export type Layer = "specification" | "protocol" | "compat" | "custom";
 
 type SpecRequirement = (typeof SPEC_REQUIREMENTS)[number];
 type ProtocolRequirement = (typeof PROTOCOL_REQUIREMENTS)[number];
@@ -20,10 +20,10 @@ export type ShouldRequirement = IdOf<SpecRequirement, "SHOULD" | "MAY"> | IdOf<P
 export type CompatRequirement = (typeof COMPAT_REQUIREMENTS)[number]["id"];
 export type RequirementId = SpecRequirement["id"] | ProtocolRequirement["id"] | CompatRequirement;
 
-/** A requirement of any layer. */
+/** A built-in requirement. */
 export interface Requirement {
   readonly id: RequirementId;
-  readonly layer: Layer;
+  readonly layer: Exclude<Layer, "custom">;
   readonly level: Level;
   readonly binds: "gateway" | "client";
   readonly area: string;

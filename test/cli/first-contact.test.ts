@@ -78,6 +78,7 @@ describe("init", () => {
     expect(made.code).toBe(0);
     expect(readdirSync(folder.path).sort()).toEqual([
       ".env.example",
+      ".gitignore",
       "gauntlet-policy.yaml",
       "gauntlet.gitlab-ci.yaml",
       "gauntlet.yaml",
@@ -109,6 +110,31 @@ describe("init", () => {
     expect(installed.stdout).toMatch(/^ {2}\.\/node_modules\/\.bin\/gauntlet doctor /m);
   });
 
+  test.each([
+    [
+      "none",
+      undefined,
+      ".env\ngauntlet-runs/\ngauntlet-run/\n",
+      "added .env, gauntlet-runs/, gauntlet-run/ to .gitignore",
+    ],
+    [
+      "one without a line end",
+      "node_modules\n/gauntlet-runs",
+      "node_modules\n/gauntlet-runs\n.env\ngauntlet-run/\n",
+      "added .env, gauntlet-run/ to .gitignore",
+    ],
+    ["one with all lines", ".env\r\ngauntlet-runs\r\ngauntlet-run/\r\n", undefined, undefined],
+  ])("keys and run folders are added to .gitignore, where there is %s", async (_what, before, after, says) => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, ".gitignore");
+    if (before !== undefined) writeFileSync(path, before);
+    const { stdout } = await gauntlet(["init", "-y"], {}, folder.path);
+    expect(readFileSync(path, "utf8")).toBe(after ?? before);
+    expect(stdout.split("\n").find((line) => line.startsWith("added"))).toBe(says);
+    await gauntlet(["init", "-y", "--force"], {}, folder.path);
+    expect(readFileSync(path, "utf8")).toBe(after ?? before);
+  });
+
   describe("lists what CI still needs", () => {
     const printed = async (ci: string, manifest?: object) => {
       using folder = temporaryFolder();
@@ -122,7 +148,7 @@ describe("init", () => {
       expect(await printed("github", manifest)).toEqual([
         "  - Add the secret GW_KEY to the repository: Settings, Secrets and variables, Actions.",
         "  - With one key only, the job ends with exit code 4: the checks that need other keys or models are blocked. Add them to gauntlet.yaml, or run: gauntlet init --accept-gaps",
-        "  - Commit gauntlet.yaml, .env.example, gauntlet-policy.yaml, .github/workflows/gauntlet.yaml, package.json, package-lock.json and tools/gateway-gauntlet-0.1.0.tgz.",
+        "  - Commit gauntlet.yaml, .env.example, gauntlet-policy.yaml, .github/workflows/gauntlet.yaml, .gitignore, package.json, package-lock.json and tools/gateway-gauntlet-0.1.0.tgz.",
       ]);
     });
 

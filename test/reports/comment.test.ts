@@ -86,8 +86,8 @@ describe("a comment for a pull request", () => {
 | | threshold of checkout | value |
 |---|---|---|
 | ✓ | <code>failed == 0</code> | 0 |
-| ✗ | <code>ttft&#95;ms p95 &lt; 800</code> | 912 ms |
-| ? | <code>itl&#95;ms p99 &lt; 80</code> | 12 samples are too few for p99 |
+| ✗ | <code>ttft_ms p95 &lt; 800</code> | 912 ms |
+| ? | <code>itl_ms p99 &lt; 80</code> | 12 samples are too few for p99 |
 `);
   });
 

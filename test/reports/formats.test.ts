@@ -3,8 +3,10 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { FORMATS } from "../../reports/index.ts";
 import { ROOT } from "../../scripts/docs/generated-files.ts";
+import { docsAddress } from "../../src/core/index.ts";
 import { Histogram } from "../../src/metrics/index.ts";
 import type { RunRecord } from "../../src/record/index.ts";
+import { requirementOf } from "../../src/requirements/index.ts";
 import { loadClass, loadPhase, loadRun, loadSeries, scatteredHeat } from "../support/load-records.ts";
 import {
   ctrfProblems,
@@ -96,13 +98,30 @@ test("sarif: fits its schema; a result for each problem, fingerprints that stay"
   const own = result("mine.own", "fail", { requirements: [] });
   const known = result("auth.unknown-key[chat]", "fail", { requirements: ["AUTH-2"] });
   const named = JSON.parse(render("sarif", recordOf([own, known]))).runs[0].tool.driver.rules;
-  const pages = named.map(({ id, helpUri }: { id: string; helpUri: string }) => [
+  const pages = named.map(({ id, help }: { id: string; help: { text: string } }) => [
     id,
-    helpUri.replace(/^.*\/docs\//, ""),
+    /docs\/(\S+) in the package \S+\.$/.exec(help.text)?.[1],
   ]);
   expect(pages).toContainEqual(["auth.unknown-key", "checks.md#authunknown-key"]);
   expect(pages).toContainEqual(["mine.own", "own-suites.md"]);
   expect(readFileSync(join(ROOT, "docs/checks.md"), "utf8")).toContain("\n### auth.unknown-key\n");
+  // The repository in package.json is a placeholder.
+  expect(named.filter((rule: object) => "helpUri" in rule)).toEqual([]);
+  expect(docsAddress("checks.md#a", "https://github.com/acme/gauntlet#readme")).toBe(
+    "https://github.com/acme/gauntlet/blob/main/docs/checks.md#a",
+  );
+  const { help } = named.find(({ id }: { id: string }) => id === "auth.unknown-key");
+  const { text: statement, source } = requirementOf("AUTH-2");
+  expect(help.text.split("\n")[0]).toBe(`AUTH-2 (MUST): ${statement} Source: ${source}.`);
+  expect(help.text).toContain("\nExplanation: gauntlet explain auth.unknown-key\n");
+  expect(help.markdown).toContain("\n\nExplanation: <code>gauntlet explain auth.unknown-key</code>\n\n");
+  expect(run.results[0].locations[0].physicalLocation.artifactLocation.uri).toMatch(/\.ya?ml$/);
+  const embedded = render("sarif", recordOf(CHECKS, { target: { ...RECORD.target, source: "embedded" } }));
+  expect(sarifProblems(embedded)).toBe("");
+  expect(embedded).not.toContain("physicalLocation");
+  expect(JSON.parse(embedded).runs[0].results[0].locations[0].logicalLocations[0].fullyQualifiedName).toBe(
+    "auth.bad[chat]",
+  );
   const later = JSON.parse(render("sarif", recordOf(CHECKS, { runId: "another", durationMs: 1 })));
   expect(later.runs[0].results[0].partialFingerprints).toEqual(run.results[0].partialFingerprints);
 });
@@ -171,6 +190,25 @@ test("events: a line each, started first, finished last", () => {
 });
 
 describe("markdown", () => {
+  test("escapes only what is markup, and separates thousands", () => {
+    const message =
+      'sent invalid_api_key (a "b" [c] {d}), #tag, `x_y`, *z*, _w_ | ~q~ to https://gw.example/v1 as @me [l](u)!';
+    const failed = result("auth.bad[chat]", "inconclusive", { message });
+    const record = recordOf([failed]);
+    const text = render("markdown", {
+      ...record,
+      counts: { ...record.counts, pass: 1_851 },
+      traffic: { ...record.traffic, requests: 12_345 },
+    });
+    expect(text).toContain(
+      '- sent invalid_api_key (a "b" [c] {d}), &#35;tag, <code>x_y</code>, &#42;z&#42;, &#95;w&#95; &#124; &#126;q&#126; to <code>https://gw.example/v1</code> as &#64;me [l]&#40;u)!',
+    );
+    expect(text).toContain("1,851 pass");
+    expect(text).toContain("12,345 requests");
+    const elements = markdownElements(text);
+    expect(elements.filter(({ tagName }) => ["a", "em", "s", "del"].includes(tagName))).toEqual([]);
+  });
+
   test("shows the verdict first and unfolds the causes, then what has none", () => {
     const elements = markdownElements(render("markdown"));
     expect(textOf(elements[0] as (typeof elements)[0])).toContain("FAIL: staging");
@@ -188,7 +226,7 @@ describe("markdown", () => {
     );
     const text = render("markdown", recordOf([...CHECKS, ...many]));
     expect(Buffer.byteLength(text)).toBeLessThan(1_024 * 1_024);
-    expect(text).toContain("3001 not run");
+    expect(text).toContain("3,001 not run");
   });
 });
 

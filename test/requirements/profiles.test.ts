@@ -80,11 +80,11 @@ describe("the profiles", () => {
         profile.suites.includes(suite) &&
         (profile.dialect === undefined || dialect === "any" || dialect === profile.dialect),
     );
-    const judged = new Set(judges.flatMap(({ requirements }) => requirements));
+    const judged = new Set<string>(judges.flatMap(({ requirements }) => requirements));
     expect(ids.filter((id) => !judged.has(id))).toEqual([]);
     // A suite that judges nothing of the profile would only be noise in its hash.
     const used = profile.suites.filter((suite) =>
-      judges.some((judge) => judge.suite === suite && judge.requirements.some((id) => ids.includes(id))),
+      judges.some((judge) => judge.suite === suite && ids.some((id) => judge.requirements.includes(id))),
     );
     expect(used).toEqual(profile.suites);
   });

@@ -11,13 +11,15 @@ const LAYERS = {
   specification: "The specification",
   protocol: "Underlying standards",
   compat: "What real clients need",
+  custom: "Requirements of your own suites, which this coverage does not count",
 } as const;
 
 /** Which requirements were judged, where, and with what result. */
 export function CoverageSection({ record, anchors }: { readonly record: RunRecord; readonly anchors: Anchors }) {
   const requirements = coverageOf(record);
   const side = sideOf(record);
-  const ours = requirements.filter(({ requirement }) => requirement.binds === side);
+  const ours = requirements.filter(({ requirement: { binds, layer } }) => binds === side && layer !== "custom");
+  const custom = requirements.filter(({ requirement }) => requirement.layer === "custom");
   const silent = ours.filter(({ requirement, observed }) => requirement.level === "OPEN" && observed.length > 0);
   const uncovered = ours.filter(({ status }) => status === undefined);
   const judged = ours.filter(({ status }) => status !== undefined && JUDGED.includes(status));
@@ -29,11 +31,11 @@ export function CoverageSection({ record, anchors }: { readonly record: RunRecor
   }.`;
   return (
     <Section id="coverage" title="Coverage" finding={finding}>
-      {(["specification", "protocol", "compat"] as const).map((layer) => (
+      {(["specification", "protocol", "compat", "custom"] as const).map((layer) => (
         <Layer
           key={layer}
           layer={layer}
-          requirements={ours.filter(({ requirement }) => requirement.layer === layer)}
+          requirements={[...ours, ...custom].filter(({ requirement }) => requirement.layer === layer)}
           anchors={anchors}
         />
       ))}

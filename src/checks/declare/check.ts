@@ -1,6 +1,12 @@
 import type { Dialect, Mode } from "../../dialects/index.ts";
 import type { Verdict } from "../../judging/index.ts";
-import { type Layer, type RequirementId, requirementOf } from "../../requirements/index.ts";
+import {
+  type CustomRequirement,
+  type Layer,
+  type Requirement,
+  type RequirementId,
+  requirementOf,
+} from "../../requirements/index.ts";
 import type { Target } from "../../target/index.ts";
 import type { Recordable } from "../response/recording.ts";
 import type { Response } from "../response/response.ts";
@@ -35,8 +41,8 @@ interface Declaration {
   readonly id: `${string}.${string}`;
   /** What is required, as a sentence. */
   readonly title: string;
-  /** Requirements that it covers; their levels come from `src/requirements`. */
-  readonly covers: readonly RequirementId[];
+  /** Requirements that it covers: ids of built-in ones, and requirements made with `defineRequirement`. */
+  readonly covers: readonly (RequirementId | CustomRequirement)[];
   /** How it decides, and what to do when it fails; the generated documentation and `gauntlet explain` print it. */
   readonly explains: string;
 }
@@ -96,10 +102,17 @@ export interface InvariantSpec extends Declaration {
   judge(responses: readonly Response[], verdict: Verdict): void;
 }
 
-/** A check that sends its own requests. */
-export interface SendingCheck extends Omit<CheckSpec<Recordable>, "judge"> {
-  readonly kind: "sending";
+/** What a defined check covers. */
+interface Covering {
+  /** Ids. */
+  readonly covers: readonly string[];
+  readonly requirements: readonly (Requirement | CustomRequirement)[];
   readonly layer: Layer;
+}
+
+/** A check that sends its own requests. */
+export interface SendingCheck extends Omit<CheckSpec<Recordable>, "judge" | "covers">, Covering {
+  readonly kind: "sending";
   /** Id of the scenario that it judges together with other checks. */
   readonly scenario?: string;
   /** Absent: a built-in check. */
@@ -108,9 +121,8 @@ export interface SendingCheck extends Omit<CheckSpec<Recordable>, "judge"> {
 }
 
 /** A check over the traffic of all others: what must hold for every response. */
-export interface Invariant extends InvariantSpec {
+export interface Invariant extends Omit<InvariantSpec, "covers">, Covering {
   readonly kind: "invariant";
-  readonly layer: Layer;
   /** Absent: a built-in check. */
   readonly customSuite?: CustomSuite;
 }
@@ -132,8 +144,8 @@ export function defineCheck<R extends Recordable>(spec: CheckSpec<R> | ScenarioC
   const sending = "scenario" in spec ? onScenario(spec) : spec;
   return {
     ...sending,
+    ...coveringOf(spec),
     kind: "sending",
-    layer: layerOf(spec),
     judge: (recording, verdict, axes) => sending.judge(recording as R, verdict, axes),
   };
 }
@@ -163,15 +175,17 @@ function onScenario<R extends Recordable>({
 /** @throws TypeError if the definition does not fit its type. */
 export function defineInvariant(spec: InvariantSpec): Invariant {
   assertDefinition(spec, "invariant");
-  return { ...spec, kind: "invariant", layer: layerOf(spec) };
+  return { ...spec, ...coveringOf(spec), kind: "invariant" };
 }
 
-/** A check belongs to the layer of its first requirement: specification before protocol before compat. */
-function layerOf({ id, covers }: Declaration): Layer {
-  const layers = covers.map((requirement) => requirementOf(requirement).layer);
-  const layer = (["specification", "protocol", "compat"] as const).find((candidate) => layers.includes(candidate));
+const LAYERS = ["specification", "protocol", "compat", "custom"] as const;
+
+/** Looks up the requirements. A check belongs to the layer of the first in the order of `LAYERS`. */
+function coveringOf({ id, covers }: Declaration): Covering {
+  const requirements = covers.map((one) => (typeof one === "string" ? requirementOf(one) : one));
+  const layer = LAYERS.find((candidate) => requirements.some((requirement) => requirement.layer === candidate));
   if (layer === undefined) throw new Error(`check ${id} covers no requirement`);
-  return layer;
+  return { covers: requirements.map((requirement) => requirement.id), requirements, layer };
 }
 
 /** How a check shares the gateway with others. A check that needs a failing model makes its provider fail. */

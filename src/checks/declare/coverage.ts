@@ -1,4 +1,4 @@
-import type { RequirementId } from "../../requirements/index.ts";
+import type { CustomRequirement } from "../../requirements/index.ts";
 import { type Check, type DialectOfCheck, dialectOfCheck, instancesOf, suiteOf } from "./check.ts";
 
 /** What a check instance can say something about. */
@@ -7,7 +7,7 @@ export interface CoveringInstance {
   readonly check: string;
   readonly suite: string;
   readonly dialect: DialectOfCheck;
-  readonly requirements: readonly RequirementId[];
+  readonly requirements: readonly string[];
 }
 
 /** All instances of the built-in checks; custom suites say nothing about profiles. */
@@ -22,4 +22,10 @@ export function coverageOf(checks: readonly Check[]): CoveringInstance[] {
       dialect: dialectOfCheck(instance),
       requirements: instance.check.covers,
     }));
+}
+
+/** The requirements that custom suites declare and their checks cover, each once. */
+export function customRequirementsOf(checks: readonly Pick<Check, "requirements">[]): CustomRequirement[] {
+  const all = checks.flatMap(({ requirements }) => requirements);
+  return [...new Map(all.flatMap((one) => (one.layer === "custom" ? [[one.id, one] as const] : []))).values()];
 }

@@ -1,5 +1,5 @@
 import { isObject, nearestOf } from "../../core/index.ts";
-import { REQUIREMENTS } from "../../requirements/index.ts";
+import { isCustomRequirement, REQUIREMENTS } from "../../requirements/index.ts";
 import { NEEDS } from "./need.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -29,7 +29,11 @@ function declarationProblems(fields: Fields): string[] {
     ...(typeof id === "string" && ID.test(id) ? [] : [expected('"id" must be "suite.name"', id)]),
     ...["title", "explains"].flatMap((name) => textProblem(fields, name)),
     ...(Array.isArray(covers) && covers.length > 0
-      ? listProblems("covers", covers, IDS)
+      ? listProblems(
+          "covers",
+          covers.filter((one) => !isCustomRequirement(one)),
+          IDS,
+        )
       : [expected('"covers" must list at least one requirement', covers)]),
     ...functionProblem(fields, "judge"),
   ];

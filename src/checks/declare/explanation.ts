@@ -1,4 +1,4 @@
-import { type Requirement, requirementOf } from "../../requirements/index.ts";
+import type { CustomRequirement, Requirement } from "../../requirements/index.ts";
 import { unblockLines } from "../fixtures/static-fixture.ts";
 import { type Check, instancesOf } from "./check.ts";
 import type { Need } from "./need.ts";
@@ -14,12 +14,12 @@ export interface Explanation {
   /** The severity of a failure, and what to do about it. */
   readonly onFailure: string;
   readonly needs: readonly { readonly need: Need; readonly lines: readonly string[] }[];
-  readonly requirements: readonly Requirement[];
+  readonly requirements: readonly (Requirement | CustomRequirement)[];
 }
 
 /** @param options words that a command needs to find the check, such as `--suite own.ts`. */
 export function explanationOf(check: Check, options: readonly string[] = []): Explanation {
-  const requirements = check.covers.map(requirementOf);
+  const { requirements } = check;
   const needs = check.kind === "sending" ? (check.needs ?? []) : [];
   return {
     id: check.id,
@@ -33,7 +33,7 @@ export function explanationOf(check: Check, options: readonly string[] = []): Ex
   };
 }
 
-function onFailure(check: Check, requirements: readonly Requirement[], options: readonly string[]): string {
+function onFailure(check: Check, requirements: Explanation["requirements"], options: readonly string[]): string {
   const severity = requirements.some(({ level, layer }) => level === "MUST" && layer !== "compat")
     ? "A violated MUST fails the run, a violated SHOULD is a warning, and an OPEN requirement is only observed."
     : requirements.every(({ level }) => level === "OPEN")

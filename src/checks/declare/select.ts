@@ -45,7 +45,7 @@ export function select(checks: readonly Check[], { suites = [], only = [] }: Sel
 
 /** Whether a name selects an instance: its id, the id of its check, or a requirement that the check covers. */
 function matches(name: string): (instance: Instance) => boolean {
-  return ({ id, check }) => id === name || check.id === name || (check.covers as readonly string[]).includes(name);
+  return ({ id, check }) => id === name || check.id === name || check.covers.includes(name);
 }
 
 function inOtherSuites(name: string, owners: readonly string[], suites: readonly string[]): UsageError {

@@ -29,7 +29,7 @@ export function judge(instance: Instance, recording: Recordable): Judgement {
   const { check } = instance;
   const { customSuite } = check;
   const verdict = new Verdict(
-    customSuite === undefined ? undefined : new SuiteGuard(check.covers, responsesIn(recording)),
+    customSuite === undefined ? undefined : new SuiteGuard(check.requirements, responsesIn(recording)),
   );
   const { findings } = verdict;
   const isTimed = instance.check.kind === "sending" && instance.check.basis === "timing";

@@ -1,6 +1,6 @@
 import { atPointer, nearestOf } from "../../core/index.ts";
 import type { ComparedValues, JudgeGuard } from "../../judging/index.ts";
-import { isRequirementId, type Requirement, requirementOf } from "../../requirements/index.ts";
+import { type CustomRequirement, isRequirementId, type Requirement } from "../../requirements/index.ts";
 import { Response } from "../response/response.ts";
 
 /** A mistake in the judge of a custom suite. */
@@ -19,26 +19,30 @@ const LEVELS: Readonly<Record<Method, string>> = {
  * mistake in the suite explains. Without it, such a mistake looks like a defect of the gateway.
  */
 export class SuiteGuard implements JudgeGuard {
-  readonly #covers: readonly string[];
+  readonly #requirements: readonly (Requirement | CustomRequirement)[];
   readonly #responses: readonly Response[];
 
-  /** @param responses of the recording that is judged. */
-  constructor(covers: readonly string[], responses: readonly Response[]) {
-    this.#covers = covers;
+  /**
+   * @param requirements that the check covers.
+   * @param responses of the recording that is judged.
+   */
+  constructor(requirements: readonly (Requirement | CustomRequirement)[], responses: readonly Response[]) {
+    this.#requirements = requirements;
     this.#responses = responses;
   }
 
   observe(requirement: string): void {
-    if (this.#covers.includes(requirement)) return;
-    const nearest = nearestOf(requirement, this.#covers);
+    const covers = this.#requirements.map(({ id }): string => id);
+    if (covers.includes(requirement)) return;
+    const nearest = nearestOf(requirement, covers);
     const guess = nearest === undefined ? "" : ` (did you mean "${nearest}"?)`;
-    const next = isRequirementId(requirement) ? `Add it to "covers"` : "There is no such requirement";
+    const next = isRequirementId(requirement) ? `Add it to "covers"` : "There is no such built-in requirement";
     throw new JudgeMistake(`"${requirement}" is not in the check's "covers"${guess}. ${next}.`);
   }
 
   compare(method: Method, requirement: string, compared: ComparedValues): void {
     this.observe(requirement);
-    const known = isRequirementId(requirement) ? requirementOf(requirement) : undefined;
+    const known = this.#requirements.find(({ id }) => id === requirement);
     if (known !== undefined && methodOf(known) !== method) {
       const right = methodOf(known);
       throw new JudgeMistake(
@@ -71,7 +75,7 @@ export class SuiteGuard implements JudgeGuard {
 }
 
 /** The only method of a verdict that accepts a requirement. */
-function methodOf({ level, layer }: Requirement): Method | "observe" {
+function methodOf({ level, layer }: Requirement | CustomRequirement): Method | "observe" {
   if (layer === "compat") return "compat";
   if (level === "MUST") return "must";
   return level === "OPEN" ? "observe" : "should";

@@ -1,7 +1,6 @@
 import Table from "cli-table3";
 import { instancesOf } from "../../checks/index.ts";
 import { EXIT } from "../../core/index.ts";
-import { requirementOf } from "../../requirements/index.ts";
 import type { Outcome } from "../../run/control/index.ts";
 import { checksWith } from "../../run/suites/index.ts";
 
@@ -17,7 +16,7 @@ export async function listChecks(suite: readonly string[]): Promise<Outcome> {
     title: check.title,
     layer: check.layer,
     instances: instancesOf(check).map(({ id }) => id),
-    requirements: check.covers.map((requirement) => ({ id: requirement, level: requirementOf(requirement).level })),
+    requirements: check.requirements.map(({ id, level }) => ({ id, level })),
     needs: check.kind === "sending" ? (check.needs ?? []) : [],
   }));
   const table = new Table({

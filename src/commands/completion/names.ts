@@ -1,5 +1,5 @@
 import { CHECKS } from "../../../suites/index.ts";
-import { suiteOf } from "../../checks/index.ts";
+import { customRequirementsOf, suiteOf } from "../../checks/index.ts";
 import { SCENARIOS } from "../../client-conformance/index.ts";
 import { REQUIREMENTS } from "../../requirements/index.ts";
 import { checksWith } from "../../run/suites/index.ts";
@@ -19,7 +19,7 @@ export async function namesOf(files: readonly string[]): Promise<Names> {
   const all = await checksWith(files).catch(() => CHECKS);
   return {
     checks: all.map(({ id }) => id),
-    requirements: REQUIREMENTS.map(({ id }) => id),
+    requirements: [...REQUIREMENTS, ...customRequirementsOf(all)].map(({ id }) => id),
     suites: [...new Set(all.map(({ id }) => suiteOf(id)))],
   };
 }

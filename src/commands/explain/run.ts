@@ -1,5 +1,5 @@
 import { shellWord } from "../../../reports/index.ts";
-import { type Explanation, explanationOf } from "../../checks/index.ts";
+import { customRequirementsOf, type Explanation, explanationOf } from "../../checks/index.ts";
 import { SCENARIOS } from "../../client-conformance/index.ts";
 import { didYouMean, UsageError } from "../../core/index.ts";
 import {
@@ -9,7 +9,6 @@ import {
   profileHash,
   profileNamed,
   REQUIREMENTS,
-  type Requirement,
   requirementOf,
   SPECIFICATION_PAGE,
   specificationPlaces,
@@ -34,18 +33,19 @@ export async function explain(id: string, suite: readonly string[]): Promise<str
     );
   const profile = profileNamed(id);
   if (profile !== undefined) return profileText(profile);
-  if (!isRequirementId(id))
+  const custom = customRequirementsOf(all);
+  const requirement = isRequirementId(id) ? requirementOf(id) : custom.find((one) => one.id === id);
+  if (requirement === undefined)
     throw new UsageError(`unknown check, requirement or profile "${id}"`, {
-      hint: `${didYouMean(id, [...all.map((one) => one.id), ...REQUIREMENTS.map((one) => one.id), ...PROFILE_NAMES])}\`gauntlet checks\` lists all.`,
+      hint: `${didYouMean(id, [...all.map((one) => one.id), ...[...REQUIREMENTS, ...custom].map((one) => one.id), ...PROFILE_NAMES])}\`gauntlet checks\` lists all.`,
     });
-  const requirement = requirementOf(id);
   const { level, layer, source, text } = requirement;
   const places = specificationPlaces(requirement).map((place) => `${SPECIFICATION_PAGE}#${place}`);
   const specification = places.length === 0 ? "" : `Specification: ${places.join(", ")}\n`;
-  const covering = all
-    .filter((candidate) => (candidate.covers as readonly string[]).includes(id))
-    .map((candidate) => candidate.id);
-  const scenarios = SCENARIOS.filter(({ requirements }) => requirements.includes(id)).map(({ name }) => name);
+  const covering = all.filter((candidate) => candidate.covers.includes(id)).map((candidate) => candidate.id);
+  const scenarios = SCENARIOS.filter(({ requirements }) => requirements.some((one) => one === id)).map(
+    ({ name }) => name,
+  );
   const clients = scenarios.length === 0 ? "" : `Scenarios of \`gauntlet client\`: ${scenarios.join(", ")}\n`;
   return `${id} (${level}, ${layer}, ${source})\n  ${text}\n\n${specification}Checks: ${covering.join(", ") || "none"}\n${clients}`;
 }
@@ -84,7 +84,7 @@ function explanationText({ id, title, text, onFailure, needs, requirements }: Ex
 }
 
 /** Where to look up sources such as 5.R3, if there are any. */
-function sourcesNote(requirements: readonly Requirement[]): string[] {
+function sourcesNote(requirements: Explanation["requirements"]): string[] {
   const [example] = requirements.flatMap(specificationPlaces);
   return example === undefined
     ? []

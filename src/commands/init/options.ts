@@ -35,9 +35,14 @@ export const initCommand = defineCommand({
     const isAsking = !argv.yes && process.stdin.isTTY === true && process.stdout.isTTY === true;
     const answers = await answersFor(argv, isAsking ? await askAtTerminal() : takeDefault).catch(left);
     if (answers === undefined) return { exitCode: EXIT.interrupted, text: () => "nothing was written\n" };
-    const { paths, looked } = await init({ answers, ci: argv.ci, force: argv.force });
+    const { paths, ignored, looked } = await init({ answers, ci: argv.ci, force: argv.force });
     const seen = looked === true ? "" : `${looked.replace(/\p{Cc}+/gu, " ")}\n`;
-    const text = `${paths.map((path) => `wrote ${path}\n`).join("")}${seen}${next(programHere(), stepsForCi(argv.ci, paths))}`;
+    const wrote = [
+      ...paths.map((path) => `wrote ${path}\n`),
+      ...(ignored.length === 0 ? [] : [`added ${ignored.join(", ")} to .gitignore\n`]),
+    ].join("");
+    const written = ignored.length === 0 ? paths : [...paths, ".gitignore"];
+    const text = `${wrote}${seen}${next(programHere(), stepsForCi(argv.ci, written))}`;
     return { exitCode: EXIT.pass, text: () => text };
   },
 });

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { Traffic } from "../../checks/index.ts";
 import { ConfigError, messageOf, NAME, UsageError } from "../../core/index.ts";
@@ -36,6 +36,8 @@ export function defaultName(baseUrl: string): string {
 /** What `init` wrote, and what it found out about the gateway. */
 export interface Initialised {
   readonly paths: readonly string[];
+  /** Lines that were added to `.gitignore`; empty if it already had them. */
+  readonly ignored: readonly string[];
   /** `true` if the target file contains what the gateway showed; otherwise a sentence that says why not. */
   readonly looked: true | string;
 }
@@ -68,7 +70,8 @@ export function problemOf(given: Partial<InitAnswers>): string | undefined {
 }
 
 /**
- * Writes a commented `gauntlet.yaml`, `.env.example`, `gauntlet-policy.yaml` and a CI job. It never prompts for a key or writes
+ * Writes a commented `gauntlet.yaml`, `.env.example`, `gauntlet-policy.yaml` and a CI job, and adds `.env` and the run folders to
+ * `.gitignore`. It never prompts for a key or writes
  * one: keys belong in the environment.
  *
  * If the key is in the environment, the gateway is contacted first: the file then has its denial messages, and the models and
@@ -92,7 +95,21 @@ export async function init({ answers, ci, force }: InitOptions): Promise<Initial
     mkdirSync(dirname(file.path), { recursive: true });
     writeFileSync(file.path, file.text);
   }
-  return { paths: files.map(({ path }) => path), looked };
+  return { paths: files.map(({ path }) => path), ignored: ignoreInGit(), looked };
+}
+
+/** Keys, the default folder of runs, and the run folder of the CI jobs. */
+const IGNORED = [".env", "gauntlet-runs/", "gauntlet-run/"];
+
+/** Adds what must not be committed to `.gitignore`. @returns the lines that it did not have. */
+function ignoreInGit(): string[] {
+  const before = existsSync(".gitignore") ? readFileSync(".gitignore", "utf8") : "";
+  const bare = (line: string) => line.trim().replace(/^\/|\/$/g, "");
+  const known = new Set(before.split("\n").map(bare));
+  const missing = IGNORED.filter((line) => !known.has(bare(line)));
+  const separator = before === "" || before.endsWith("\n") ? "" : "\n";
+  if (missing.length > 0) appendFileSync(".gitignore", `${separator}${missing.join("\n")}\n`);
+  return missing;
 }
 
 /** The target file with what the gateway shows, if it can be reached. */
@@ -195,7 +212,8 @@ GW_KEY=
 # GW_EMPTY=
 `;
 
-const POLICY = `# Conditions that a run must meet in addition to the checks: \`gauntlet run --policy gauntlet-policy.yaml\`.
+const POLICY = `# yaml-language-server: $schema=./node_modules/gateway-gauntlet/schemas/policy.schema.json
+# Conditions that a run must meet in addition to the checks: \`gauntlet run --policy gauntlet-policy.yaml\`.
 compat: warn # what real clients need beyond the specification; error makes it a gate
 # require: # every check of these suites must have been judged; blocked checks are not accepted
 #   suites: [auth, chat, messages, errors]

@@ -28,7 +28,12 @@ declare const BUILD: { readonly commit: string; readonly dirty: boolean } | unde
 /** The build of this program; `undefined` if it runs from source, or was built without a repository. */
 export const BUILD_OF_PROGRAM = typeof BUILD === "undefined" ? undefined : BUILD;
 
-/** Address of a page of the documentation, such as `checks.md#authbearer`; `undefined` inside another program's bundle. */
-export function docsAddress(page: string): string | undefined {
-  return homepage === undefined ? undefined : `${homepage.replace(/#.*$/, "")}/blob/main/docs/${page}`;
+/**
+ * Address of a page of the documentation, such as `checks.md#authbearer`; `undefined` inside another program's bundle, or as long as
+ * package.json names no real repository.
+ */
+export function docsAddress(page: string, home: string | undefined = homepage): string | undefined {
+  return home === undefined || home.includes("OWNER/REPOSITORY")
+    ? undefined
+    : `${home.replace(/#.*$/, "")}/blob/main/docs/${page}`;
 }

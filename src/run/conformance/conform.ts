@@ -3,6 +3,7 @@ import { jsonDocument, renderRun } from "../../../reports/index.ts";
 import {
   type Check,
   coverageOf,
+  customRequirementsOf,
   freeze,
   type Instance,
   instancesOf,
@@ -176,6 +177,7 @@ async function carryOut(planned: Planned, opened: OpenTarget, control: RunContro
   });
   const { redactor } = traffic.recorder;
   const covering = coverageOf(checks);
+  const customRequirements = customRequirementsOf(checks);
   journalStart(folder, head, redactor, {
     checks: instances.map(notRun),
     notSelected,
@@ -183,6 +185,7 @@ async function carryOut(planned: Planned, opened: OpenTarget, control: RunContro
     waivers,
     unscored,
     ...(head.claimed && { covering }),
+    ...(customRequirements.length > 0 && { customRequirements }),
   });
   const advise = ({ cause, next }: Advice) => {
     folder.journal(redactor.redactValue({ event: "advice", cause, next }));
@@ -212,6 +215,7 @@ async function carryOut(planned: Planned, opened: OpenTarget, control: RunContro
     ...head,
     ...settle([...mergeRuns(runs), ...ofLoad, ...ofStop], { unscored, waivers, checks, profiles, today: startedAt }),
     instances: covering,
+    customRequirements,
     waivers,
     unscored,
     rounds,

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import { CHECKS } from "../../../suites/index.ts";
-import { type Check, instancesOf, suiteOf } from "../../checks/index.ts";
+import { type Check, customRequirementsOf, instancesOf, suiteOf } from "../../checks/index.ts";
 import { ConfigError, didYouMean, fileProblem, UsageError } from "../../core/index.ts";
 import {
   againstBaseline,
@@ -17,7 +17,7 @@ import {
   toConfirm,
 } from "../../policy/index.ts";
 import type { RunRecord } from "../../record/index.ts";
-import { isRequirementId, REQUIREMENTS } from "../../requirements/index.ts";
+import { REQUIREMENTS } from "../../requirements/index.ts";
 import { readYaml } from "../../target/index.ts";
 
 interface PolicyContext {
@@ -94,22 +94,16 @@ const LOAD_SUITE = "load";
 function unknownNames(file: Policy["file"], checks: readonly Check[]): UnknownName[] {
   const ids: string[] = checks.map(({ id }) => id);
   const suites: string[] = [...new Set(ids.map(suiteOf))];
+  const requirements = [...REQUIREMENTS, ...customRequirementsOf(checks)].map(({ id }): string => id);
   const required = file.require ?? { suites: [], requirements: [] };
   return [
     ...required.suites.flatMap((name, index): UnknownName[] =>
       suites.includes(name) ? [] : [{ what: "suite", name, at: ["require", "suites", index], known: suites }],
     ),
     ...required.requirements.flatMap((name, index): UnknownName[] =>
-      isRequirementId(name)
+      requirements.includes(name)
         ? []
-        : [
-            {
-              what: "requirement",
-              name,
-              at: ["require", "requirements", index],
-              known: REQUIREMENTS.map(({ id }) => id),
-            },
-          ],
+        : [{ what: "requirement", name, at: ["require", "requirements", index], known: requirements }],
     ),
     ...gatesOf(file).flatMap(({ threshold: { labels } }, index): UnknownName[] => {
       const { suite, check } = labels;

@@ -10,7 +10,7 @@ import {
   type RunRecord,
   type Waiver,
 } from "../../record/index.ts";
-import { REQUIREMENTS } from "../../requirements/index.ts";
+import { type CustomRequirement, REQUIREMENTS } from "../../requirements/index.ts";
 import type { Target } from "../../target/index.ts";
 import { type RecordHead, recordHead, targetQualifiers } from "../journal/index.ts";
 
@@ -43,6 +43,8 @@ interface Facts {
   readonly instances?: ProfileContext["instances"] | undefined;
   /** The record only includes requirements that bind this side. Default: all. */
   readonly binds?: "client";
+  /** Requirements of the custom suites in use. */
+  readonly customRequirements?: readonly CustomRequirement[];
   /** Further qualifiers of the verdict. */
   readonly qualifiers?: readonly string[];
 }
@@ -87,9 +89,9 @@ export function composeFrom(facts: FactsFrom): RunRecord {
     ...(notDeciding === undefined ? {} : { notDeciding }),
     verdict,
     counts: countStatuses(results.map(({ status }) => status)),
-    requirements: REQUIREMENTS.filter(({ binds }) => facts.binds === undefined || facts.binds === binds).map(
-      (requirement) => ({ ...requirement }),
-    ),
+    requirements: [...REQUIREMENTS, ...(facts.customRequirements ?? [])]
+      .filter(({ binds }) => facts.binds === undefined || facts.binds === binds)
+      .map((requirement) => ({ ...requirement })),
     ...(unscored.length === 0 ? {} : { unscored: [...unscored] }),
     checks: [...results],
     ...(facts.notSelected === undefined ? {} : { notSelected: [...facts.notSelected] }),

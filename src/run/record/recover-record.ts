@@ -64,9 +64,10 @@ function recoverRecord(folder: string): RunRecord | undefined {
     ...(notDeciding === undefined ? {} : { notDeciding }),
     verdict,
     counts: countStatuses(results.map(({ status }) => status)),
-    requirements: REQUIREMENTS.filter(({ binds }) => head["command"] !== "client" || binds === "client").map(
-      (requirement) => ({ ...requirement }),
-    ),
+    requirements: [
+      ...REQUIREMENTS.filter(({ binds }) => head["command"] !== "client" || binds === "client"),
+      ...(Array.isArray(started["customRequirements"]) ? started["customRequirements"] : []),
+    ],
     ...filled("unscored", started["unscored"]),
     checks: results,
     ...(Array.isArray(started["notSelected"]) ? { notSelected: started["notSelected"] } : {}),

@@ -5,13 +5,14 @@ import { CHECKS, QUICK_INSTANCES } from "../../../suites/index.ts";
 import {
   type Check,
   type CustomSuite,
+  customRequirementsOf,
   type Instance,
   type SendingCheck,
   suiteOf,
   waitSOf,
 } from "../../checks/index.ts";
 import { isObject, messageOf, UsageError } from "../../core/index.ts";
-import { customSuiteOf, describeSuiteError, placeOfText } from "./suite-error.ts";
+import { customSuiteOf, describeSuiteError, placeOfLast, placeOfText } from "./suite-error.ts";
 
 const CHOSEN: ReadonlySet<string> = new Set(QUICK_INSTANCES);
 
@@ -27,10 +28,12 @@ export function isQuick({ id, check }: Instance): boolean {
  * The built-in checks, and those of custom suites: modules whose default export is a list of checks made with `defineCheck` and
  * `defineInvariant`.
  *
- * @throws UsageError when a module cannot be loaded, exports no checks, or reuses the id of an existing check.
+ * @throws UsageError when a module cannot be loaded, exports no checks, or reuses the id of an existing check or
+ *   requirement.
  */
 export async function checksWith(files: readonly string[]): Promise<readonly Check[]> {
   const checks = [...CHECKS];
+  const declared = new Map<string, string>();
   for (const file of files) {
     const path = resolve(file);
     const loaded = await loadSuite(file, path);
@@ -45,6 +48,18 @@ export async function checksWith(files: readonly string[]): Promise<readonly Che
       }
       if (checks.some((known) => known.id === id)) {
         throw new UsageError(`${place()}: duplicate check id "${id}"`, { hint: "Give each check its own id." });
+      }
+      for (const requirement of customRequirementsOf([check])) {
+        const { id: name } = requirement;
+        const definition = JSON.stringify(requirement);
+        if ((declared.get(name) ?? definition) !== definition)
+          throw new UsageError(
+            `${placeOfLast(path, `"${name}"`)}: the requirement "${name}" is already defined differently`,
+            {
+              hint: "Give each requirement its own id.",
+            },
+          );
+        declared.set(name, definition);
       }
       checks.push(check.kind === "sending" ? withSafePlanning({ ...check, customSuite }) : { ...check, customSuite });
     }
@@ -84,8 +99,11 @@ async function loadSuite(file: string, path: string): Promise<readonly Check[]> 
   try {
     module = /\.[cm]?ts$/.test(path) ? await importTypeScript(path) : await import(pathToFileURL(path).href);
   } catch (error) {
-    throw new UsageError(`the suite ${file} cannot be loaded: ${await describeSuiteError(error, path)}`, {
-      hint: /^Cannot find \w+ 'gateway-gauntlet'/.test(messageOf(error)) ? INSTALL : undefined,
+    const hint = /^Cannot find \w+ 'gateway-gauntlet'/.test(messageOf(error))
+      ? INSTALL
+      : `The suite ${file} cannot be loaded until this is fixed.`;
+    throw new UsageError(await describeSuiteError(error, path), {
+      hint,
       cause: error,
     });
   }
@@ -115,7 +133,8 @@ function isCheck(value: unknown): value is Check {
     (value["kind"] === "sending" || value["kind"] === "invariant") &&
     typeof value["id"] === "string" &&
     typeof value["judge"] === "function" &&
-    Array.isArray(value["covers"])
+    Array.isArray(value["covers"]) &&
+    Array.isArray(value["requirements"])
   );
 }
 

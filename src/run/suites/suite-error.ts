@@ -30,13 +30,22 @@ export async function describeSuiteError(error: unknown, path: string): Promise<
   const message = maskLikely(parsed?.message ?? messageOf(error).split("\n", 1)[0] ?? "");
   const place =
     parsed?.place ?? importPlace(error) ?? thrownPlace(error, await readPlacesOf(path)) ?? syntaxPlace(error, path);
-  return place === undefined ? message : `${placeText(place)}: ${message}`;
+  return `${place === undefined ? shownPath(path) : placeText(place)}: ${message}`;
 }
 
 /** The place of a text in a file; that of its beginning is the place of the file. */
 export function placeOfText(file: string, text: string | RegExp): string {
   const source = readFileSync(file, "utf8");
-  const at = typeof text === "string" ? source.indexOf(text) : source.search(text);
+  return placeAt(file, source, typeof text === "string" ? source.indexOf(text) : source.search(text));
+}
+
+/** The last place of a text in a file, or the file. */
+export function placeOfLast(file: string, text: string): string {
+  const source = readFileSync(file, "utf8");
+  return placeAt(file, source, source.lastIndexOf(text));
+}
+
+function placeAt(file: string, source: string, at: number): string {
   if (at < 0) return shownPath(file);
   const before = source.slice(0, at).split("\n");
   return placeText({ file, line: before.length, column: (before.at(-1)?.length ?? 0) + 1 });

@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ROOT } from "../../../scripts/docs/generated-files.ts";
+import { REQUIREMENTS } from "../../../src/requirements/index.ts";
 import { gauntlet, type Running, startGauntlet, temporaryFolder } from "../../support/gauntlet.ts";
 
 /** A folder in which `gateway-gauntlet` can be imported, as in a project that depends on it. */
@@ -69,6 +70,22 @@ export default [
   check("acme.async", async ({ r }, v) => v.must("BASE-3", r.status, 299)),
   check("acme.header", ({ r }, v) => v.must("BASE-3", r.header("x-region"), "eu", { in: r, at: "X-Region" })),
   check("acme.optional", ({ r }, v) => v.must("BASE-3", r.header("x-region"), absent)),
+];
+`;
+
+const OWN_REQUIREMENT_HEAD =
+  'import { defineCheck, defineRequirement } from "gateway-gauntlet"; const common = { title: "A", explains: "B.", cost: { requests: 1 }, run: async (t) => ({ r: await t.send() }), judge() {} };';
+
+const OWN_REQUIREMENTS = `${OWN_REQUIREMENT_HEAD}
+const status = defineRequirement({
+  id: "ACME-STATUS", level: "MUST", text: "Every reply has the status 299.", source: "handbook, 4.2",
+});
+const region = defineRequirement({ id: "ACME-REGION", level: "SHOULD", text: "Every response names its region." });
+const check = (id, covers, judge) => defineCheck({ ...common, id, covers, judge });
+export default [
+  check("acme.status", [status], ({ r }, v) => v.must(status, r.status, 299, { in: r, at: "status" })),
+  check("acme.region", [region], ({ r }, v) => v.should(region, r.header("x-region"), "eu", { in: r, at: "X-Region" })),
+  check("acme.both", [status, "BASE-5"], ({ r }, v) => v.must(status, r.status, 200, { in: r, at: "status" })),
 ];
 `;
 
@@ -141,7 +158,7 @@ describe("your own suites", () => {
       copyFileSync(join(ROOT, "docs", "examples", "own-suite.ts"), join(folder.path, "own-suite.ts"));
       const given = ["--suite", "./own-suite.ts"];
       const run = await gauntlet(["conform", "acme", "--target", "embedded", ...given, "--out", "r"], {}, folder.path);
-      expect(run.stderr).not.toContain("gauntlet: the suite");
+      expect(run.stderr).not.toContain("cannot be loaded");
       expect(run.code).toBe(0);
       const { checks } = JSON.parse(readFileSync(join(folder.path, "r", "run.json"), "utf8"));
       expect(checks.map(({ id, status }: { id: string; status: string }) => [id, status])).toEqual([
@@ -161,7 +178,8 @@ describe("your own suites", () => {
     using folder = project();
     const text = readFileSync(join(ROOT, "docs", "examples", "own-suite.ts"), "utf8");
     writeFileSync(join(folder.path, "good.ts"), text);
-    writeFileSync(join(folder.path, "bad.ts"), text.replace('"MSG-1" : "CHAT-1"', '"MSG-14" : "CHAT-1"'));
+    writeFileSync(join(folder.path, "bad.ts"), text.replace("must(temperature", 'must("MSG-14"'));
+    writeFileSync(join(folder.path, "should.ts"), text.replace("must(temperature", "must(region"));
     const check = (name: string) =>
       spawnSync(
         process.execPath,
@@ -186,6 +204,7 @@ describe("your own suites", () => {
       );
     expect(check("good.ts")).toMatchObject({ stdout: "", status: 0 });
     expect(check("bad.ts").stdout).toMatch(/bad\.ts\(\d+.*MSG-14/);
+    expect(check("should.ts").stdout).toMatch(/should\.ts\(\d+.*CustomRequirement<"SHOULD">/);
   });
 
   test.each<[what: string, text: string, says: RegExp]>([
@@ -193,7 +212,7 @@ describe("your own suites", () => {
     [
       "does not parse",
       "export default [\n  { a: 1 b: 2 },\n];\n",
-      /cannot be loaded: s\.mjs:2:10: Unexpected identifier/,
+      /^gauntlet: s\.mjs:2:10: Unexpected identifier.*\n {2}The suite s\.mjs cannot be loaded until this is fixed\.$/m,
     ],
     ["throws when it is imported", "const a = {};\n\n  a.b.c();\n", /s\.mjs:3:7: Cannot read properties of undefined/],
     ["imports what does not exist", '\nimport "./nowhere.mjs";\n', /s\.mjs:2:11: Cannot find module/],
@@ -251,7 +270,113 @@ describe("your own suites", () => {
     writeFileSync(join(folder.path, "bad.mjs"), "\nlet a = = 1;");
     writeFileSync(join(folder.path, "s.mjs"), 'import "./bad.mjs";\nexport default [];\n');
     const { code, stderr } = await gauntlet(["checks", "--suite", "s.mjs"], {}, folder.path);
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/the suite s\.mjs cannot be loaded: bad\.mjs:2:9: /)]);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(/^gauntlet: bad\.mjs:2:9: .*\n {2}The suite s\.mjs cannot be loaded/),
+    ]);
+  });
+
+  test.each<[what: string, text: string, says: string]>([
+    [
+      "has the id of a built-in one",
+      'const a = 1;\n  defineRequirement({ id: "AUTH-1", level: "MUST", text: "A." });',
+      's.mjs:3:3: the requirement "AUTH-1" is not defined correctly: "AUTH-1" is a built-in requirement: begin the id with your own name',
+    ],
+    [
+      "begins like a built-in one",
+      'defineRequirement({ id: "AUTH-99", level: "MUST", text: "A." });',
+      's.mjs:2:1: the requirement "AUTH-99" is not defined correctly: ids that begin with "AUTH-" are built-in: begin the id with your own name',
+    ],
+    [
+      "has everything wrong",
+      'defineRequirement({ id: "acme-1", level: "MAY", text: " ", source: 1 });',
+      's.mjs:2:1: the requirement "acme-1" is not defined correctly: "id" must be capital letters and digits joined with hyphens, such as "ACME-REGION", not "acme-1"; "level" must be "MUST" or "SHOULD", not "MAY"; "text" must be a sentence, not " "; "source" must be a string, not 1',
+    ],
+    [
+      "is named without having been defined",
+      'const covers = ["ACME-1"];\nexport default [defineCheck({ ...common, covers, id: "acme.a" })];',
+      's.mjs:3:17: the check "acme.a" is not defined correctly: "covers" contains "ACME-1", which is not known',
+    ],
+    [
+      "is defined twice",
+      'const one = (text) => [defineRequirement({ id: "ACME-1", level: "MUST", text })];\nexport default [defineCheck({ ...common, id: "acme.a", covers: one("A.") }), defineCheck({ ...common, id: "acme.b", covers: one("B.") })];',
+      's.mjs:2:48: the requirement "ACME-1" is already defined differently',
+    ],
+  ])("a requirement of one's own that %s is refused, with its place", async (_what, text, says) => {
+    using folder = project();
+    writeFileSync(join(folder.path, "s.mjs"), `${OWN_REQUIREMENT_HEAD}\n${text}`);
+    const { code, stderr } = await gauntlet(["checks", "--suite", "s.mjs"], {}, folder.path);
+    expect(stderr).toContain(says);
+    expect(code).toBe(2);
+  });
+
+  test("a requirement of one's own is reported like a built-in one, and counts neither as coverage nor for a claim", async () => {
+    using folder = project();
+    writeFileSync(join(folder.path, "s.mjs"), OWN_REQUIREMENTS);
+    const given = ["--suite", "./s.mjs"];
+    const at = (...path: string[]) => readFileSync(join(folder.path, "r", ...path), "utf8");
+    const run = await gauntlet(
+      ["conform", "acme", "models", "--target", "embedded", ...given, "--profile", "chat", "--out", "r"],
+      {},
+      folder.path,
+    );
+    expect(run.code).toBe(1);
+    expect(run.stdout).toContain("ACME-STATUS (MUST)");
+    expect(run.stdout).toContain("Every reply has the status 299.");
+    const { checks, requirements, causes, profiles } = JSON.parse(at("run.json"));
+    const ofSuite = checks.filter(({ suite }: { suite: string }) => suite === "acme");
+    expect(ofSuite).toMatchObject([
+      { id: "acme.status", layer: "custom", status: "fail", requirements: ["ACME-STATUS"], violated: ["ACME-STATUS"] },
+      { id: "acme.region", layer: "custom", status: "warn", violated: ["ACME-REGION"] },
+      { id: "acme.both", layer: "specification", status: "pass", requirements: ["ACME-STATUS", "BASE-5"] },
+    ]);
+    expect(requirements.filter(({ layer }: { layer: string }) => layer === "custom")).toEqual([
+      {
+        ...{ id: "ACME-STATUS", layer: "custom", level: "MUST", binds: "gateway", area: "acme" },
+        ...{ source: "handbook, 4.2", text: "Every reply has the status 299." },
+      },
+      {
+        ...{ id: "ACME-REGION", layer: "custom", level: "SHOULD", binds: "gateway", area: "acme" },
+        ...{ source: "your own suite", text: "Every response names its region." },
+      },
+    ]);
+    expect(causes).toMatchObject([{ requirement: "ACME-STATUS" }, { requirement: "ACME-REGION" }]);
+    expect(JSON.stringify(profiles)).not.toContain("ACME-");
+    const counted = /[\d,]+ of ([\d,]+) gateway requirements were judged/.exec(at("report.html"))?.[1];
+    expect(Number(counted)).toBe(REQUIREMENTS.filter(({ binds }) => binds === "gateway").length);
+    expect(at("report.html")).toContain("Every response names its region.");
+    expect(at("junit.xml")).toContain('name="requirements" value="ACME-STATUS"');
+    await gauntlet(["report", "r", "--format", "sarif"], {}, folder.path);
+    const { rules } = JSON.parse(at("report.sarif")).runs[0].tool.driver;
+    expect(rules.map(({ properties }: { properties: { tags: string[] } }) => properties.tags)).toEqual([
+      ["custom", "ACME-STATUS"],
+      ["custom", "ACME-REGION"],
+    ]);
+    await gauntlet(["report", "r", "--format", "claim"], {}, folder.path);
+    expect(JSON.parse(at("claim.json")).profiles.length).toBeGreaterThan(0);
+    expect(at("claim.json")).not.toContain("ACME-");
+    const again = await gauntlet(["rejudge", "r", ...given, "--json"], {}, folder.path);
+    expect(JSON.parse(again.stdout).changed).toEqual([]);
+  });
+
+  test("a requirement of one's own is listed, explained, selected, and required by a policy", async () => {
+    using folder = project();
+    writeFileSync(join(folder.path, "s.mjs"), OWN_REQUIREMENTS);
+    const given = ["--suite", "./s.mjs"];
+    const printed = async (...words: string[]) => (await gauntlet([...words, ...given], {}, folder.path)).stdout;
+    expect(await printed("checks")).toContain("ACME-STATUS (MUST)");
+    expect(await printed("explain", "ACME-STATUS")).toBe(
+      "ACME-STATUS (MUST, custom, handbook, 4.2)\n  Every reply has the status 299.\n\nChecks: acme.status, acme.both\n",
+    );
+    expect(await printed("explain", "acme.region")).toContain(
+      "ACME-REGION (SHOULD, your own suite): Every response names its region.",
+    );
+    writeFileSync(join(folder.path, "p.yaml"), "require: { requirements: [ACME-REGION] }\n");
+    const words = ["run", "--only", "ACME-REGION", "--no-load", "--policy", "p.yaml", "--target", "embedded", "--json"];
+    const { checks } = JSON.parse(await printed(...words));
+    expect(checks.map(({ id }: { id: string }) => id)).toEqual(["acme.region"]);
+    const { stderr } = await gauntlet(["run", "--policy", "p.yaml", "--target", "embedded"], {}, folder.path);
+    expect(stderr).toContain('there is no requirement "ACME-REGION"');
   });
 
   test("a mistake in a check is an error of the suite, with its place, and never a failure of the gateway", async () => {
