@@ -145,14 +145,20 @@ interface LimitProps {
   readonly at: number;
 }
 
-/** A limit across a panel; its label is below it if there is no room above. */
+/** Length of the dash next to the name of a limit, and its distance from it. */
+const KEY = { width: 22, gap: 6 };
+
+/** A limit across a panel. Its name is next to the title of the panel, where no line of the panel can be. */
 function Limit({ limit, box, at }: LimitProps) {
+  const right = box.width - box.right;
+  const y = box.top - 5;
   return (
     <g>
-      <line class="limit" x1={box.left} x2={box.width - box.right} y1={n(at)} y2={n(at)} />
-      <text class="strong over" x={box.width - box.right} y={n(at - box.top < 16 ? at + 13 : at - 4)} text-anchor="end">
+      <line class="limit" x1={box.left} x2={right} y1={n(at)} y2={n(at)} />
+      <text class="strong over" x={right - KEY.width - KEY.gap} y={y} text-anchor="end">
         {limit.name}
       </text>
+      <line class="limit" x1={right - KEY.width} x2={right} y1={y - 4} y2={y - 4} />
     </g>
   );
 }
