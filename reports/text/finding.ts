@@ -45,7 +45,10 @@ export function describeObserved(observed: Observed): string {
 
 /** What was observed, or why nothing could be decided: without what was expected. */
 export function describeFacts({ observed, reason }: Finding): string {
-  return reason === undefined ? describeObserved(observed) : describeUndecided(reason);
+  if (reason === undefined) return describeObserved(observed);
+  // A figure of a busy machine decides nothing, but is shown.
+  const figure = reason.kind === "machine-busy" && observed.kind === "facts" ? `${observed.text}; ` : "";
+  return `${figure}${describeUndecided(reason)}`;
 }
 
 /** What was compared, if the reader cannot infer it: the stated subject, or the name of a finding that is not a requirement. */

@@ -18,9 +18,11 @@ export function judgeThreshold(run: LoadRun, threshold: Threshold): Finding {
   if (!("value" in seen)) {
     // If a quiet machine would lack the figure, too, the busy machine is not the reason.
     const onQuietMachine = figureIn(onTime(run), threshold);
+    if (!("value" in onQuietMachine)) return finding({ ...common, undecided: onQuietMachine.why });
     const { problems } = run.generator;
-    const undecided = "value" in onQuietMachine ? ({ kind: "machine-busy", problems } as const) : onQuietMachine.why;
-    return finding({ ...common, undecided });
+    // The figure decides nothing, but readers saw it during the run.
+    const observed = figureText(onQuietMachine, write, run);
+    return finding({ ...common, observed, undecided: { kind: "machine-busy", problems } });
   }
   const met = isMet(seen, operator, bound.value);
   const figure = figureText(seen, write, run);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { describeFacts } from "../../reports/index.ts";
 import { judgeThreshold, parseThreshold } from "../../src/policy/index.ts";
 import type { Finding, LoadClass } from "../../src/record/index.ts";
 import { loadClass, loadPhase, loadRun, quantiles } from "../support/load-records.ts";
@@ -71,4 +72,15 @@ test("itl_ms without values names the option that it needs", () => {
   expect(judge("itl_ms p95 < 50", { classes: [loadClass({ itlMs: null, stream: false })] }).reason).toMatchObject({
     text: expect.not.stringContaining("includeUsage"),
   });
+});
+
+test("a busy machine leaves a threshold undecided, and its text keeps the figure", () => {
+  const parsed = parseThreshold("ttft_ms p95 < 800");
+  if (typeof parsed === "string") throw new Error(parsed);
+  const phases = [loadPhase("w", { classes: [loadClass()] })];
+  const { generator } = loadRun("w");
+  const busy = loadRun("w", { phases, generator: { ...generator, valid: false, problems: ["p99 lag 72 ms"] } });
+  const judged = judgeThreshold(busy, parsed);
+  expect(judged).toMatchObject({ outcome: "undecided", reason: { kind: "machine-busy" } });
+  expect(describeFacts(judged)).toMatch(/^153 ms.*; this machine was too busy to judge timing: p99 lag 72 ms/);
 });
