@@ -12,7 +12,7 @@ import { CausesSection, causesTitle } from "./sections/causes.tsx";
 import { ChangesSection } from "./sections/changes.tsx";
 import { CoverageSection } from "./sections/coverage.tsx";
 import { DataQualitySection } from "./sections/data-quality.tsx";
-import { EnvironmentSection } from "./sections/environment.tsx";
+import { EnvironmentSection, secondRun } from "./sections/environment.tsx";
 import { Gates } from "./sections/gates.tsx";
 import { ChartsSection, runsWithCharts } from "./sections/load/charts.tsx";
 import { LatencySection } from "./sections/load/latency.tsx";
@@ -27,9 +27,11 @@ export function Page({ source, head }: { readonly source: ReportSource; readonly
   const anchors = new Anchors();
   const isComparison = record.command === "compare";
   const changes = <ChangesSection record={record} />;
+  const second = secondRun(record);
   return (
     <Document title={record.verdict.headline} head={head}>
       <Masthead what="run report">
+        {second === undefined ? "" : `second run, ${second}: `}
         {utc(record.startedAt)} · <code>{visible(record.runId)}</code>
       </Masthead>
       <div class="frame">
