@@ -217,7 +217,7 @@ function Seen({ group: { cause }, check, isUnfolded, context }: SeenProps) {
           title={check.suite === "load" ? "An exchange of the phase" : "What was judged"}
         />
       )}
-      <Again record={source.record} check={check} evidence={evidence} />
+      <Again record={source.record} check={check} evidence={evidence} control={control} />
     </details>
   );
 }
