@@ -10,8 +10,21 @@ export function rerunOf(record: RunRecord, id: string): string {
   return ["gauntlet", ...what.map(shellWord), ...onTarget(record)].join(" ");
 }
 
+/** The command that made the record. */
+export function commandLineOf(record: RunRecord): string {
+  const { comparison, overhead, seed } = record;
+  if (comparison?.kind === "stored")
+    return ["gauntlet compare", ...[comparison.a, comparison.b].map(({ name }) => shellWord(name))].join(" ");
+  if (overhead !== undefined)
+    return ["gauntlet overhead", ...overhead.arguments.map(shellWord), "--seed", String(seed)].join(" ");
+  return rerunAllOf(record);
+}
+
 /** The command that repeats the run; of two stored runs, the second. */
 export function rerunAllOf(record: RunRecord): string {
+  // Its targets are among the arguments.
+  if (record.comparison?.kind === "live")
+    return ["gauntlet compare", ...(record.arguments ?? []).map(shellWord), "--seed", String(record.seed)].join(" ");
   return ["gauntlet", commandOf(record), ...(record.arguments ?? []).map(shellWord), ...onTarget(record)].join(" ");
 }
 

@@ -12,8 +12,9 @@ import { CausesSection, causesTitle } from "./sections/causes.tsx";
 import { ChangesSection } from "./sections/changes.tsx";
 import { CoverageSection } from "./sections/coverage.tsx";
 import { DataQualitySection } from "./sections/data-quality.tsx";
-import { EnvironmentSection } from "./sections/environment.tsx";
+import { EnvironmentSection, secondRun } from "./sections/environment.tsx";
 import { Gates } from "./sections/gates.tsx";
+import { ChartsSection, runsWithCharts } from "./sections/load/charts.tsx";
 import { LatencySection } from "./sections/load/latency.tsx";
 import { OverheadSection } from "./sections/load/overhead.tsx";
 import { RetryAfterSection, waitingRuns } from "./sections/load/retry-after.tsx";
@@ -26,9 +27,11 @@ export function Page({ source, head }: { readonly source: ReportSource; readonly
   const anchors = new Anchors();
   const isComparison = record.command === "compare";
   const changes = <ChangesSection record={record} />;
+  const second = secondRun(record);
   return (
     <Document title={record.verdict.headline} head={head}>
       <Masthead what="run report">
+        {second === undefined ? "" : `second run, ${second}: `}
         {utc(record.startedAt)} · <code>{visible(record.runId)}</code>
       </Masthead>
       <div class="frame">
@@ -40,11 +43,11 @@ export function Page({ source, head }: { readonly source: ReportSource; readonly
           {record.overhead === undefined ? (
             <>
               {hasThresholds(record) ? <ThresholdsSection record={record} /> : null}
-              {leadsWithLatency(record) && hasLatencies(record) ? <LatencySection source={source} /> : null}
+              {hasCharts(record) ? <ChartsSection record={record} anchors={anchors} /> : null}
               {hasCauses(record) ? <CausesSection source={source} anchors={anchors} /> : null}
               {hasLoad(record) ? <TiersSection record={record} anchors={anchors} /> : null}
               {hasWaits(record) ? <RetryAfterSection record={record} /> : null}
-              {!leadsWithLatency(record) && hasLatencies(record) ? <LatencySection source={source} /> : null}
+              {hasLatencies(record) ? <LatencySection source={source} /> : null}
               {hasCoverage(record) ? <CoverageSection record={record} anchors={anchors} /> : null}
               {isComparison ? null : changes}
               <DataQualitySection record={record} />
@@ -59,13 +62,11 @@ export function Page({ source, head }: { readonly source: ReportSource; readonly
   );
 }
 
-/** On the page of a load, latency comes first unless a requirement was violated: then its causes do. */
-const leadsWithLatency = (record: RunRecord): boolean =>
-  isLoadOnly(record) && record.causes.every(({ requirements }) => requirements.length === 0);
-
 /** A section that would say only that there is nothing to show is omitted. */
 const hasChecks = (record: RunRecord): boolean => record.checks.length > 0;
 const hasThresholds = (record: RunRecord): boolean => isLoadOnly(record) && loadsWithThresholds(record).length > 0;
+/** On the page of a load, the charts come before all tables. */
+const hasCharts = (record: RunRecord): boolean => isLoadOnly(record) && runsWithCharts(record).length > 0;
 const hasCoverage = (record: RunRecord): boolean => hasChecks(record) && !isLoadOnly(record);
 const hasCauses = (record: RunRecord): boolean => record.causes.length + unexplainedProblems(record).length > 0;
 const hasLoad = (record: RunRecord): boolean => startedLoads(record).length > 0;
@@ -82,14 +83,13 @@ function Contents({ record }: { readonly record: RunRecord }) {
       {problems}
     </b>
   );
-  const latency = hasLatencies(record) ? [["latency", "Latency"] as const] : [];
   const ofChecks: (readonly [string, string, ComponentChildren?])[] = [
     ...(hasThresholds(record) ? [["thresholds", "Thresholds"] as const] : []),
-    ...(leadsWithLatency(record) ? latency : []),
+    ...(hasCharts(record) ? [["charts", "Over time"] as const] : []),
     ...(hasCauses(record) ? [["causes", causesTitle(record), problems === 0 ? undefined : count] as const] : []),
     ...(hasLoad(record) ? [["tiers", "Under load"] as const] : []),
     ...(hasWaits(record) ? [["retry-after", "Retry-After"] as const] : []),
-    ...(leadsWithLatency(record) ? [] : latency),
+    ...(hasLatencies(record) ? [["latency", "Latency"] as const] : []),
     ...(hasCoverage(record) ? [["coverage", "Coverage"] as const] : []),
     ...(isComparison ? [] : changes),
     ["data-quality", "Data quality"],

@@ -71,7 +71,7 @@ main { padding-top: 1.5rem; min-width: 0; }
 section { margin: 0 0 2.3rem; }
 h1, h2, h3, h4 { line-height: 1.25; text-wrap: balance; }
 h2 { font-size: 1.32rem; font-weight: 650; margin: 0 0 .15rem; letter-spacing: -.005em; }
-h2.small { font-size: 1rem; margin: 1.1rem 0 .2rem; }
+h2.small { font-size: 1rem; margin: 1.1rem 0 .2rem; } .headline + div > h2.small { margin-top: 1.8rem; }
 h3 { font-size: 1.03rem; font-weight: 650; margin: 1.9rem 0 .35rem; }
 h4 { font-size: .82rem; font-weight: 600; margin: 1rem 0 .3rem; color: var(--soft); }
 .finding { font-size: 1.05rem; color: var(--soft); margin: 0 0 1rem; max-width: 52rem; }
@@ -102,6 +102,7 @@ h4 { font-size: .82rem; font-weight: 600; margin: 1rem 0 .3rem; color: var(--sof
 .facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(13.5rem, 1fr)); gap: .65rem 1.6rem; margin: 1rem 0 0; }
 .facts dt { color: var(--soft); font-size: .8rem; }
 .facts dd { margin: 0; overflow-wrap: anywhere; }
+.command-line { margin: .65rem 0 0; } .command-line dt { color: var(--soft); font-size: .8rem; } .command-line dd { margin: 0; }
 .verdict .facts { border-top: 1px solid var(--line); padding-top: 1rem; }
 
 .mark { display: inline-flex; align-items: baseline; gap: .35em; white-space: nowrap; font-weight: 550; }
@@ -139,6 +140,7 @@ tr:has(:target), .problem:target > h3, .instance:target > summary { background: 
 details > summary { cursor: pointer; }
 .layer > .areas { margin: .2rem 0 .8rem; }
 .areas { border-top: 1px solid var(--line); }
+.not-judged > summary { padding: .42rem 0; color: var(--soft); }
 .area { border-bottom: 1px solid var(--line); }
 .area > summary { display: grid; grid-template-columns: 1rem 8.5rem auto 1fr; align-items: center; gap: .3rem .9rem; padding: .42rem 0; list-style: none; }
 .area > summary::-webkit-details-marker { display: none; }

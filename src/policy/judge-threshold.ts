@@ -18,8 +18,9 @@ export function judgeThreshold(run: LoadRun, threshold: Threshold): Finding {
   if (!("value" in seen)) {
     // If a quiet machine would lack the figure, too, the busy machine is not the reason.
     const onQuietMachine = figureIn(onTime(run), threshold);
-    const { problems } = run.generator;
     if (!("value" in onQuietMachine)) return finding({ ...common, undecided: onQuietMachine.why });
+    const { problems } = run.generator;
+    // The figure decides nothing, but readers saw it during the run.
     const observed = figureText(onQuietMachine, write, run);
     return finding({ ...common, observed, undecided: { kind: "machine-busy", problems } });
   }

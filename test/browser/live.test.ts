@@ -95,6 +95,9 @@ test("the page follows a run, is read with the keyboard, and gets what it missed
   await eventually(() => admittedOn(page)).toBeGreaterThan(0);
   await eventually(async () => (await secondsOn(page)).length).toBeGreaterThan(1);
   expect(await page.locator("#tiles").innerText()).toMatch(/In flight\s+3/);
+  // "Now" has no figure of the whole run.
+  expect(await page.locator("#tiles").innerText()).not.toMatch(/TTFT|E2E/);
+  expect(await page.locator("#totals").innerText()).toMatch(/TTFT[\s\S]*E2E/);
   const columns = await page.locator("table:has(#phases) thead th").count();
   expect(await page.locator("#phases tr").first().locator("th, td").count()).toBe(columns);
   const strokes: string[] = await page.evaluate(
@@ -176,7 +179,7 @@ test("counts never exceed what was offered, and at the end the page has the tota
   await page.evaluate(() => {
     const seen: string[] = [];
     Object.assign(window, { seen });
-    const tiles = document.querySelector<HTMLElement>("#tiles");
+    const tiles = document.querySelector<HTMLElement>("#totals");
     new MutationObserver(() => seen.push(tiles?.innerText ?? "")).observe(document.body, {
       childList: true,
       subtree: true,
@@ -197,8 +200,9 @@ test("counts never exceed what was offered, and at the end the page has the tota
     .evaluateAll((all) => all.map((row) => (row as HTMLElement).innerText.split("\t").map(Number)));
   expect(rows.some(([, offered = 0, admitted = 0]) => admitted > offered)).toBe(true);
 
-  expect(await page.locator("#now").innerText()).toBe("Totals");
-  const totals = await page.locator("#tiles > div").allInnerTexts();
+  expect(await page.locator("#current").isHidden()).toBe(true);
+  expect(await page.locator("#totals-title").innerText()).toBe("Totals");
+  const totals = await page.locator("#totals > div").allInnerTexts();
   const { offered, admitted, denied, failed, invalid, dropped } = phase;
   expect(offered).toBe(40);
   for (const [index, [name, count]] of Object.entries({

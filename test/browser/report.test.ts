@@ -9,7 +9,7 @@ import type { CheckResult, RunRecord } from "../../src/record/index.ts";
 import { serve, startBrowser } from "../support/browser.ts";
 import { type Folder, temporaryFolder } from "../support/gauntlet.ts";
 import { hostileSource } from "../support/hostile.ts";
-import { loadRun } from "../support/load-records.ts";
+import { loadPhase, loadRun, loadSeries } from "../support/load-records.ts";
 import { exchangeLine, recordOf, result } from "../support/records.ts";
 import { SAMPLES } from "../support/sample-records.ts";
 
@@ -252,12 +252,14 @@ describe("what there is nothing to say about", () => {
   const LOAD_ONLY = loadRun("growth");
   const QUIET = loadRun("growth", { retryAfter: null });
   const UNBEGUN = loadRun("growth", { phases: [] });
-  const ALL = ["Latency", "Under load", "Retry-After"];
+  const TIMED = loadRun("growth", { phases: [loadPhase("w", { series: loadSeries(0, 20, 16, 17) })] });
+  const ALL = ["Over time", "Under load", "Retry-After", "Latency"];
 
   test.each<[what: string, record: RunRecord, shown: readonly string[]]>([
     ["a run of checks", recordOf([result("auth.good", "pass")]), []],
-    ["a load run", recordOf([], { command: "load", load: { runs: [LOAD_ONLY] } }), ALL],
-    ["a load run without waits", recordOf([], { command: "load", load: { runs: [QUIET] } }), ["Latency", "Under load"]],
+    ["a load run", recordOf([], { command: "load", load: { runs: [TIMED] } }), ALL],
+    ["a load run without a series", recordOf([], { command: "load", load: { runs: [LOAD_ONLY] } }), ALL.slice(1)],
+    ["a load run without waits", recordOf([], { command: "load", load: { runs: [QUIET] } }), ["Under load", "Latency"]],
     ["a load run that never began", recordOf([], { command: "load", load: { runs: [UNBEGUN] }, complete: false }), []],
   ])("%s has no empty section, and no link to one", async (_what, record, shown) => {
     await visited(record, async (page) => {

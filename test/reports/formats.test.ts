@@ -319,28 +319,32 @@ describe("html", () => {
   test.each([
     ["fail", broken({ requirements: [], name: "ttft_ms p95 < 1", pointer: undefined }), "Causes", "1 crossed"],
     ["inconclusive", broken({ name: "ttft_ms p95 < 1", outcome: "undecided" }), "Not met or undecided", "1 could not"],
-  ] as const)("a load that ends with %s: thresholds and latencies first, no coverage", (status, finding, why, says) => {
-    const load = { runs: [loadRun("w", { phases: [loadPhase("steady", { classes: [loadClass()] })] })] };
-    const judged = result("load.w.thresholds[f]", status, {
-      suite: "load",
-      check: "load.thresholds",
-      findings: [finding],
-    });
-    const elements = elementsOf(render("html", recordOf([judged], { command: "load", load })));
-    const values = (attribute: string) =>
-      elements.flatMap(({ attrs }) => attrs.filter(({ name }) => name === attribute).map(({ value }) => value));
-    const titles = elements
-      .filter(({ tagName }) => tagName === "h2")
-      .map((element) => textOf(element).replace(/#$/, ""));
-    const order = ["Thresholds", "Latency", why, "Under load"];
-    expect(titles.filter((title) => [...order, "Causes", "Coverage"].includes(title))).toEqual(order);
-    const shown = elements[0] === undefined ? "" : textOf(elements[0]);
-    expect(shown).toContain(`0 of 1 threshold met, ${says}`);
-    expect(shown).not.toContain("no cause");
-    if (status === "fail") expect(shown).toContain("1 expectation of the load was not met.");
-    const ids = values("id");
-    for (const link of values("href").filter((one) => one.startsWith("#"))) expect(ids).toContain(link.slice(1));
-  });
+  ] as const)(
+    "a load that ends with %s: thresholds and charts first, tables of latencies last, no coverage",
+    (status, finding, why, says) => {
+      const phase = loadPhase("steady", { classes: [loadClass()], series: loadSeries(0, 20, 16, 17) });
+      const load = { runs: [loadRun("w", { phases: [phase] })] };
+      const judged = result("load.w.thresholds[f]", status, {
+        suite: "load",
+        check: "load.thresholds",
+        findings: [finding],
+      });
+      const elements = elementsOf(render("html", recordOf([judged], { command: "load", load })));
+      const values = (attribute: string) =>
+        elements.flatMap(({ attrs }) => attrs.filter(({ name }) => name === attribute).map(({ value }) => value));
+      const titles = elements
+        .filter(({ tagName }) => tagName === "h2")
+        .map((element) => textOf(element).replace(/#$/, ""));
+      const order = ["Thresholds", "Over time", why, "Under load", "Latency"];
+      expect(titles.filter((title) => [...order, "Causes", "Coverage"].includes(title))).toEqual(order);
+      const shown = elements[0] === undefined ? "" : textOf(elements[0]);
+      expect(shown).toContain(`0 of 1 threshold met, ${says}`);
+      expect(shown).not.toContain("no cause");
+      if (status === "fail") expect(shown).toContain("1 expectation of the load was not met.");
+      const ids = values("id");
+      for (const link of values("href").filter((one) => one.startsWith("#"))) expect(ids).toContain(link.slice(1));
+    },
+  );
 
   test("the folder has the same page, with separate style and script files", () => {
     const source = { record: RECORD, evidence: () => undefined };

@@ -14,7 +14,7 @@ import {
   type Style,
   styleOf,
 } from "./frame.tsx";
-import { LABEL_ROW, rowsOf } from "./labels.ts";
+import { LABEL_ROW, rowsOf, textWidth } from "./labels.ts";
 import { PhaseLabels, type PhaseSpan, placePhases } from "./phase-labels.tsx";
 
 export interface TimeLine {
@@ -122,7 +122,7 @@ function Panel({ panel, box, x }: { readonly panel: TimePanel; readonly box: Box
           </g>
         );
       })}
-      {limit === undefined ? null : <Limit limit={limit} box={box} at={y(limit.value)} />}
+      {limit === undefined ? null : <Limit limit={limit} title={title} box={box} at={y(limit.value)} />}
     </g>
   );
 }
@@ -141,16 +141,23 @@ const apart = (point: Points[number]): Points[number][] => [point, { atS: point.
 
 interface LimitProps {
   readonly limit: { readonly name: string };
+  readonly title: string;
   readonly box: Box;
   readonly at: number;
 }
 
-/** A limit across a panel; its label is below it if there is no room above. */
-function Limit({ limit, box, at }: LimitProps) {
+/** Length of the dash before the name of a limit, and its distance from the texts. */
+const KEY = { width: 22, gap: 7 };
+
+/** A limit across a panel. Its name is next to the title of the panel, where no line of the panel can be. */
+function Limit({ limit, title, box, at }: LimitProps) {
+  const left = box.left + textWidth(title) + 2 * KEY.gap;
+  const y = box.top - 5;
   return (
     <g>
       <line class="limit" x1={box.left} x2={box.width - box.right} y1={n(at)} y2={n(at)} />
-      <text class="strong over" x={box.width - box.right} y={n(at - box.top < 16 ? at + 13 : at - 4)} text-anchor="end">
+      <line class="limit" x1={n(left)} x2={n(left + KEY.width)} y1={y - 4} y2={y - 4} />
+      <text class="over" x={n(left + KEY.width + KEY.gap)} y={y}>
         {limit.name}
       </text>
     </g>

@@ -1,4 +1,4 @@
-import type { CheckResult, RunRecord } from "../../../src/record/index.ts";
+import { type CheckResult, checksOfRun, type RunRecord } from "../../../src/record/index.ts";
 import { causesInWords, checkOfExchange, weightOf } from "../../causes.ts";
 import { oneLine, visible } from "../../clean-text.ts";
 import { sideOf } from "../../coverage.ts";
@@ -11,11 +11,13 @@ import {
   unexplainedProblems,
 } from "../../evidence/problems.ts";
 import type { ReportSource } from "../../evidence/source.ts";
-import { isLoadOnly } from "../../figures/started-loads.ts";
+import { isLoadOnly, startedLoads } from "../../figures/started-loads.ts";
+import { CHARTS_OF_LOAD } from "../../text/index.ts";
 import type { Anchors } from "../anchors.ts";
 import { decimal, plural } from "../format.ts";
 import { Foreign, Heading, Permalink, Prose, Section, StatusMark } from "../parts.tsx";
 import { Again, Instance, Pair } from "./instance.tsx";
+import { chartsLink } from "./load/charts.tsx";
 
 /** Causes whose exchange is shown unfolded. */
 const MAX_UNFOLDED = 3;
@@ -119,11 +121,28 @@ function CauseArticle({ group, index, context }: CauseArticleProps) {
       </h3>
       <Requirements group={group} context={context} />
       <p>
-        <strong>What to do.</strong> {visible(cause.advice)}
+        <strong>What to do.</strong> <Advice group={group} context={context} />
       </p>
       {check === undefined ? null : <Seen group={group} check={check} isUnfolded={isUnfolded} context={context} />}
       <Explained group={group} context={context} />
     </article>
+  );
+}
+
+/** What to do. Advice to look at the charts links to those of the load. */
+function Advice({ group: { cause }, context: { source, anchors } }: Pick<CauseArticleProps, "group" | "context">) {
+  const { advice, checks } = cause;
+  if (!advice.startsWith(CHARTS_OF_LOAD)) return <>{visible(advice)}</>;
+  const { record } = source;
+  const run = startedLoads(record).find((load) =>
+    checksOfRun(record.checks, load).some(({ id }) => checks.includes(id)),
+  );
+  const href = run === undefined ? undefined : chartsLink(record, run, anchors);
+  return (
+    <>
+      {href === undefined ? "The charts of the load" : <a href={href}>The charts of the load</a>}
+      {visible(advice.slice(CHARTS_OF_LOAD.length))}
+    </>
   );
 }
 
@@ -198,7 +217,7 @@ function Seen({ group: { cause }, check, isUnfolded, context }: SeenProps) {
           title={check.suite === "load" ? "An exchange of the phase" : "What was judged"}
         />
       )}
-      <Again record={source.record} check={check} evidence={evidence} />
+      <Again record={source.record} check={check} evidence={evidence} control={control} />
     </details>
   );
 }

@@ -1,8 +1,15 @@
 import type { CheckChange, ComparedMetric, Comparison, RunRecord } from "../../../src/record/index.ts";
 import { oneLine } from "../../clean-text.ts";
-import { areFiguresUsable, describeComparison, describeFigure, figureVerdict, mainMetrics } from "../../text/index.ts";
+import {
+  areFiguresUsable,
+  describeComparison,
+  describeFigure,
+  figureVerdict,
+  groupDrift,
+  mainMetrics,
+} from "../../text/index.ts";
 import { ForestPlot } from "../charts/forest-plot.tsx";
-import { decimal, percent } from "../format.ts";
+import { decimal, percent, utc } from "../format.ts";
 import { DataTable, Facts, Foreign, ForeignList, Heading, numbers, Section, StatusMark } from "../parts.tsx";
 
 /** What changed since the run that this one is compared with; nothing if there is none. */
@@ -67,9 +74,19 @@ function Changes({ comparison, isWhole }: ChangesProps) {
 export function Sides({ comparison: { a, b } }: { readonly comparison: Comparison }) {
   return (
     <Facts
-      pairs={[a, b].map(({ name, label, runId }) => [
+      pairs={[a, b].map(({ name, label, runId, startedAt }) => [
         oneLine(name, 40),
-        <Foreign key={name} text={oneLine(`${label}${runId === undefined ? "" : `, run ${runId}`}`, 300)} />,
+        <Foreign
+          key={name}
+          text={oneLine(
+            [
+              label,
+              ...(runId === undefined ? [] : [`run ${runId}`]),
+              ...(startedAt === undefined ? [] : [utc(startedAt)]),
+            ].join(", "),
+            300,
+          )}
+        />,
       ])}
     />
   );
@@ -206,25 +223,53 @@ function CheckList({ id, title, changes }: CheckListProps) {
   );
 }
 
+/** Places of one difference that are shown; the others are collapsed. */
+const MAX_PLACES = 3;
+
+/** Each difference once, with all kinds of responses in which it was seen: as many rows as the verdict counts. */
 function DriftTable({ drift }: { readonly drift: Comparison["drift"] }) {
+  const groups = groupDrift(drift);
   return (
     <>
-      <Heading id="drift" title="Behaviour that differs" />
+      <Heading id="drift" title="Behaviour that differs" more={` (${decimal(groups.length)})`} />
       <DataTable
         caption="Behaviour that differs"
         quietCaption
-        head={["Kind", "Where", "What", "Before", "Now"]}
-        rows={drift
+        head={["What", "Before", "Now", "Where"]}
+        rows={groups
           .slice(0, MAX_ROWS)
-          .map((entry) => [
-            entry.kind,
-            <code key="where">{oneLine(entry.where, 160)}</code>,
-            <Foreign key="what" text={oneLine(entry.what, 160)} />,
-            <Foreign key="before" text={oneLine(entry.before, 200)} />,
-            <Foreign key="now" text={oneLine(entry.now, 200)} />,
+          .map(({ what, before, now, where }) => [
+            <Foreign key="what" text={oneLine(what, 160)} />,
+            <Foreign key="before" text={oneLine(before, 200)} />,
+            <Foreign key="now" text={oneLine(now, 200)} />,
+            <Places key="where" where={where} />,
           ])}
       />
-      {drift.length > MAX_ROWS ? <p class="note">and {decimal(drift.length - MAX_ROWS)} more</p> : null}
+      {groups.length > MAX_ROWS ? <p class="note">and {decimal(groups.length - MAX_ROWS)} more</p> : null}
+    </>
+  );
+}
+
+function Places({ where }: { readonly where: readonly string[] }) {
+  const list = (some: readonly string[]) => (
+    <ul class="plain">
+      {some.map((place) => (
+        <li key={place}>
+          <code>{oneLine(place, 160)}</code>
+        </li>
+      ))}
+    </ul>
+  );
+  const more = where.slice(MAX_PLACES);
+  return (
+    <>
+      {list(where.slice(0, MAX_PLACES))}
+      {more.length === 0 ? null : (
+        <details>
+          <summary>and {decimal(more.length)} more</summary>
+          {list(more)}
+        </details>
+      )}
     </>
   );
 }

@@ -3,7 +3,7 @@ import { oneLine } from "../../clean-text.ts";
 import { COLUMNS, type CoveredRequirement, coverageOf, sideOf } from "../../coverage.ts";
 import { SIGNS, TONES } from "../../status-style.ts";
 import type { Anchors } from "../anchors.ts";
-import { decimal, duration, plural } from "../format.ts";
+import { decimal, duration, enumerate, plural } from "../format.ts";
 import { DataTable, Foreign, Heading, numbers, Prose, Section, StatusMark } from "../parts.tsx";
 import { NotRun, Silent, Uncovered, UncoveredOfClient } from "./not-judged.tsx";
 
@@ -64,31 +64,42 @@ function Layer({ layer, requirements, anchors }: LayerProps) {
   if (requirements.length === 0) return null;
   const areas = [...new Set(requirements.map(({ requirement }) => requirement.area))];
   const isOpen = requirements.some(({ status }) => status !== undefined && !QUIET.includes(status));
+  const inside = (area: string) => requirements.filter(({ requirement }) => requirement.area === area);
+  const isJudged = (area: string) => inside(area).some(({ status }) => status !== undefined);
+  const judged = areas.filter(isJudged);
+  const others = areas.filter((area) => !isJudged(area));
+  const areaOf = (area: string) => <Area key={area} area={area} requirements={inside(area)} anchors={anchors} />;
   return (
     <details class="layer on-paper" id={`layer-${layer}`} open={isOpen}>
       <summary>
         <strong>{LAYERS[layer]}</strong> <span class="tally">{tallyOf(requirements)}</span>
       </summary>
       <div class="areas">
-        {areas.map((area) => (
-          <Area
-            key={area}
-            area={area}
-            requirements={requirements.filter(({ requirement }) => requirement.area === area)}
-            anchors={anchors}
-          />
-        ))}
+        {judged.map(areaOf)}
+        {others.length === 0 ? null : (
+          <details class="not-judged">
+            <summary>
+              {plural(others.length, "area")} without a judged requirement: {enumerate(others, 12)}{" "}
+              <span class="tally">{plural(others.flatMap(inside).length, "requirement")}</span>
+            </summary>
+            {others.map(areaOf)}
+          </details>
+        )}
       </div>
     </details>
   );
 }
 
-/** `12 pass, 1 not judged`. */
+/** `12 pass, 1 not judged`: what was judged first. */
 function tallyOf(requirements: readonly CoveredRequirement[]): string {
   const tally = new Map<string, number>();
   for (const { status } of requirements)
     tally.set(status ?? "not judged", (tally.get(status ?? "not judged") ?? 0) + 1);
-  return [...tally].map(([status, count]) => `${decimal(count)} ${status}`).join(", ");
+  const isNot = (status: string) => Number(status === "not judged");
+  return [...tally]
+    .sort(([a], [b]) => isNot(a) - isNot(b))
+    .map(([status, count]) => `${decimal(count)} ${status}`)
+    .join(", ");
 }
 
 interface AreaProps {

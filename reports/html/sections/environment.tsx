@@ -1,7 +1,6 @@
 import type { RunRecord } from "../../../src/record/index.ts";
 import { oneLine, visible } from "../../clean-text.ts";
-import { rerunAllOf } from "../../evidence/reproduce.ts";
-import { shellWord } from "../../evidence/shell.ts";
+import { commandLineOf, rerunAllOf } from "../../evidence/reproduce.ts";
 import { LOAD_TERMS, RESULT_TERMS } from "../../text/index.ts";
 import { bytes, utc } from "../format.ts";
 import { Copyable, DataTable, Facts, Foreign, ForeignList, Heading, Prose, ScrollText, Section } from "../parts.tsx";
@@ -9,11 +8,12 @@ import { Copyable, DataTable, Facts, Foreign, ForeignList, Heading, Prose, Scrol
 /** Where and with what the run was made, and how to repeat it. */
 export function EnvironmentSection({ record }: { readonly record: RunRecord }) {
   const { environment, configuration, harness, requirementSet } = record;
+  const second = secondRun(record);
   return (
     <Section
       id="environment"
       title="Environment and method"
-      finding={`Run with ${harness.name} ${harness.version} on ${environment.platform}, Node ${environment.node.replace(/^v/, "")}, with seed ${record.seed}.`}
+      finding={`${second === undefined ? "Run" : `${second}, the second run, was made`} with ${harness.name} ${harness.version} on ${environment.platform}, Node ${environment.node.replace(/^v/, "")}, with seed ${record.seed}.`}
     >
       <Facts
         pairs={[
@@ -37,7 +37,11 @@ export function EnvironmentSection({ record }: { readonly record: RunRecord }) {
         </ScrollText>
       </details>
       <Heading id="reproduce" title="Reproduce" />
-      <Copyable label="Command that repeats the run" text={visible(wholeCommand(record))} />
+      {second === undefined ? null : <p>The command of {second}, the second run:</p>}
+      <Copyable
+        label="Command that repeats the run"
+        text={visible(second === undefined ? commandLineOf(record) : rerunAllOf(record))}
+      />
       <p>
         {record.overhead === undefined ? (
           <>
@@ -53,10 +57,9 @@ export function EnvironmentSection({ record }: { readonly record: RunRecord }) {
   );
 }
 
-function wholeCommand(record: RunRecord): string {
-  if (record.overhead !== undefined)
-    return ["gauntlet overhead", ...record.overhead.arguments.map(shellWord), "--seed", String(record.seed)].join(" ");
-  return rerunAllOf(record);
+/** The record of a stored comparison is that of its second run, which this names. */
+export function secondRun({ comparison }: RunRecord): string | undefined {
+  return comparison?.kind === "stored" ? oneLine(comparison.b.name, 40) : undefined;
 }
 
 /** Failures that the gateway's team has accepted; those that expire first come first. */

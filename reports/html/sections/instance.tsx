@@ -77,7 +77,7 @@ export function Instance({ check, source, anchors, shownAbove }: InstanceProps) 
         ) : (
           <Pair evidence={evidence} control={control} pointers={pointers} />
         )}
-        <Again record={record} check={check} evidence={evidence} />
+        <Again record={record} check={check} evidence={evidence} control={control} />
       </div>
     </details>
   );
@@ -152,16 +152,20 @@ interface AgainProps {
   readonly record: RunRecord;
   readonly check: CheckResult;
   readonly evidence: Evidence | undefined;
+  /** The control request that the page shows next to it. */
+  readonly control: Evidence | undefined;
 }
 
 /** How to reproduce the result. */
-export function Again({ record, check, evidence }: AgainProps) {
+export function Again({ record, check, evidence, control }: AgainProps) {
   const id = evidence === undefined ? undefined : requestIdOf(evidence);
   // The gateway that ran a script for a client no longer exists.
   const isGone = evidence === undefined || sideOf(record) === "client";
   const explanation = explainOf(check, record);
   const variableOf = keyVariables(record.configuration.value);
   const command = isGone ? undefined : curlLine(evidence, variableOf);
+  const controlCommand = isGone || control === undefined ? undefined : curlLine(control, variableOf);
+  const commands = [command, controlCommand].filter((one) => one !== undefined);
   return (
     <div class="again">
       {evidence === undefined ? null : (
@@ -184,13 +188,24 @@ export function Again({ record, check, evidence }: AgainProps) {
         <>
           <h4>Or send it by hand</h4>
           <Copyable text={visible(command)} label="curl command with the key as a variable" />
-          {[...maskNotes(command, variableOf), ...curlPreparation([command], record)].map((text) => (
-            <p key={text} class="note">
-              {visible(text)}
-            </p>
-          ))}
         </>
       )}
+      {controlCommand === undefined ? null : (
+        <>
+          <h4>{command === undefined ? "Or send its control request by hand" : "And its control request"}</h4>
+          <Copyable text={visible(controlCommand)} label="curl command of the control request" />
+        </>
+      )}
+      {[
+        ...new Set([
+          ...commands.flatMap((one) => maskNotes(one, variableOf)),
+          ...(commands.length === 0 ? [] : curlPreparation(commands, record)),
+        ]),
+      ].map((text) => (
+        <p key={text} class="note">
+          {visible(text)}
+        </p>
+      ))}
     </div>
   );
 }

@@ -171,8 +171,9 @@ function ofBlocked(record: RunRecord): Reason[] {
 }
 
 /** What expires soon, and warnings. */
-function ofTheRest({ counts, waivers = [], startedAt }: RunRecord): Reason[] {
+function ofTheRest({ command, comparison, counts, waivers = [], startedAt }: RunRecord): Reason[] {
   const warned = counts.warn ?? 0;
+  const newly = command === "compare" ? comparison?.checks.worse.length : undefined;
   const ending = waivers.filter(
     ({ expires }) => Date.parse(expires) - Date.parse(startedAt) < SOON_DAYS * 86_400_000,
   ).length;
@@ -192,7 +193,11 @@ function ofTheRest({ counts, waivers = [], startedAt }: RunRecord): Reason[] {
         status: "warn",
         text: `${plural(warned, "check instance")} warned`,
         href: "#causes",
-        tail: ". Warnings do not change the verdict.",
+        // A comparison judges what changed: a check that passed and now warns is a regression.
+        tail:
+          newly === undefined
+            ? ". Warnings do not change the verdict."
+            : `, ${newly === 0 ? "none" : decimal(newly)} of them newly. Only new warnings are regressions.`,
       },
     ],
   ];

@@ -1,5 +1,6 @@
 import { type LoadRun, type RunRecord, STATUSES } from "../../../src/record/index.ts";
 import { oneLine, visible } from "../../clean-text.ts";
+import { commandLineOf } from "../../evidence/reproduce.ts";
 import { resultOfLoad } from "../../figures/load-result.ts";
 import { isLoadOnly, startedLoads } from "../../figures/started-loads.ts";
 import { TONES, type Tone, VERDICT_TONES } from "../../status-style.ts";
@@ -8,6 +9,7 @@ import type { Anchors } from "../anchors.ts";
 import { decimal, duration, enumerate, plural, utc } from "../format.ts";
 import { Facts, Foreign, StatusMark } from "../parts.tsx";
 import { MainFigures, Sides } from "./changes.tsx";
+import { secondRun } from "./environment.tsx";
 import { Headline } from "./load/headline.tsx";
 import { Unblock } from "./not-judged.tsx";
 import { ProfileResults } from "./profiles.tsx";
@@ -19,6 +21,8 @@ export function VerdictSection({ record, anchors }: { readonly record: RunRecord
   const tone = VERDICT_TONES[verdict.result];
   // Other commands compare as well, with a baseline or an earlier run: their verdict is that of the run.
   const comparison = record.command === "compare" ? record.comparison : undefined;
+  const second = secondRun(record);
+  const of = second === undefined ? "" : `, ${second}`;
   const subject =
     comparison === undefined
       ? ([
@@ -74,23 +78,24 @@ export function VerdictSection({ record, anchors }: { readonly record: RunRecord
       <Facts
         pairs={[
           ...subject,
-          ["Started", utc(record.startedAt)],
-          ["Duration", duration(record.durationMs)],
-          [
-            "Command",
-            <code key="command">{oneLine(["gauntlet", record.command, ...argumentsOf(record)].join(" "), 200)}</code>,
-          ],
+          [`Started${of}`, utc(record.startedAt)],
+          [`Duration${of}`, duration(record.durationMs)],
           ["Exit code", String(verdict.exitCode)],
           ["Gauntlet", `${record.harness.name} ${record.harness.version}`],
         ]}
       />
+      <dl class="command-line">
+        <dt>Command</dt>
+        <dd>
+          <code>{oneLine(commandLineOf(record), MAX_COMMAND)}</code>
+        </dd>
+      </dl>
     </section>
   );
 }
 
-/** The record of a stored comparison has the arguments of its second run. */
-const argumentsOf = ({ comparison, arguments: words = [] }: RunRecord): readonly string[] =>
-  comparison?.kind === "stored" ? [] : words;
+/** Characters of the command next to the verdict; the last section has all of it, to copy. */
+const MAX_COMMAND = 1_000;
 
 /** Loads whose figures are next to the verdict; the section of the load has all. */
 const MAX_LOADS = 3;

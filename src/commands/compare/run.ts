@@ -19,7 +19,7 @@ import { nameWithAddress } from "../../policy/index.ts";
 import { type Comparison, RunFolder, type RunRecord } from "../../record/index.ts";
 import type { Interruption, OnProgress, Outcome, Permit, RunControl } from "../../run/control/index.ts";
 import { checkPart, permitFor, permitLine, planOfLoads, sumOf } from "../../run/control/index.ts";
-import { journalStart } from "../../run/journal/index.ts";
+import { journalStart, optionWords } from "../../run/journal/index.ts";
 import { type Build, defaultFolder, openFolder, startBuild } from "../../run/open/index.ts";
 import { loadTargetOf } from "../../run/preflight/index.ts";
 import { composeRecord, keepRecord } from "../../run/record/index.ts";
@@ -109,7 +109,13 @@ async function compareBuilds(options: CompareOptions, { interruption, onProgress
   const b = await observe(builtB, permitB, `behaviour of ${names.b}, 2 of 3`);
   const control = await observe(builtA, permitA, `behaviour of ${names.a} again, 3 of 3`);
   const redactor = new Redactor([targetA, targetB].flatMap(allKeys).map((key) => key.secret()));
-  const start = { command: "compare", target: targetB, seed, startedAt };
+  const start = {
+    command: "compare",
+    arguments: redactor.redactValue(argumentsOf(options)),
+    target: targetB,
+    seed,
+    startedAt,
+  };
   journalStart(folder, start, redactor);
   const loadS = options.pairs * BLOCKS * (workload.warmupS + options.blockS);
   note(`${options.pairs} rounds of three blocks, ${options.blockS} s each, about ${Math.ceil(loadS / 60)} min`);
@@ -145,6 +151,20 @@ async function compareBuilds(options: CompareOptions, { interruption, onProgress
   const { exitCode } = interruption.by() === undefined ? verdict : record.verdict;
   const compared = { ...record, comparison: redactor.redactValue(comparison), verdict: { ...verdict, exitCode } };
   return await finish(compared, folder, interruption);
+}
+
+/** The words of the command line that decide what is compared, and how. */
+function argumentsOf(options: CompareOptions): string[] {
+  return [
+    ...[options.a, options.b].filter((path) => path !== undefined),
+    ...optionWords("start-a", options.startA),
+    ...optionWords("start-b", options.startB),
+    ...optionWords("pairs", options.pairs),
+    ...optionWords("block-s", options.blockS),
+    ...optionWords("rate", options.rate),
+    ...optionWords("workload", options.workload),
+    ...options.suites.flatMap((suite) => optionWords("suites", suite)),
+  ];
 }
 
 interface BuildPlan {

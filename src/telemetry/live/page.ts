@@ -25,9 +25,13 @@ const HTML = `<!doctype html>
   <p id="result" role="status" hidden></p>
   <noscript><p>This page needs JavaScript. The report of the run does not.</p></noscript>
   <fieldset id="runs" hidden><legend>Run</legend></fieldset>
-  <section aria-labelledby="now">
-    <h2 id="now">At a glance</h2>
-    <dl id="tiles"></dl>
+  <section id="current" aria-labelledby="now">
+    <h2 id="now">Now</h2>
+    <dl id="tiles" class="tiles"></dl>
+  </section>
+  <section aria-labelledby="totals-title">
+    <h2 id="totals-title">So far</h2>
+    <dl id="totals" class="tiles"></dl>
   </section>
   <section id="thresholds" aria-labelledby="thresholds-title" hidden>
     <h2 id="thresholds-title">Thresholds</h2>
@@ -81,8 +85,8 @@ h2 { font-size: 1.05rem; margin: 1.4rem 0 .4rem; }
 #result { padding: .6rem .9rem; border-radius: 6px; background: var(--held-wash); color: var(--held); font-weight: 600; overflow-wrap: anywhere; }
 #result.good { background: var(--good-wash); color: var(--good); } #result.bad { background: var(--bad-wash); color: var(--bad); }
 fieldset { border: 0; padding: 0; margin: 0; display: flex; flex-wrap: wrap; gap: .3rem 1.2rem; } legend { float: left; margin-right: 1rem; color: var(--soft); }
-#tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(max(9.5rem, 22%), 1fr)); gap: .6rem; margin: 0; }
-#tiles div { background: var(--sheet); border: 1px solid var(--line); border-radius: 8px; padding: .5rem .8rem; }
+.tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(max(9.5rem, 22%), 1fr)); gap: .6rem; margin: 0; }
+.tiles div { background: var(--sheet); border: 1px solid var(--line); border-radius: 8px; padding: .5rem .8rem; }
 dt { color: var(--soft); font-size: .8rem; } dd { margin: 0; font-size: 1.35rem; font-weight: 600; font-variant-numeric: tabular-nums; }
 dd small { display: block; line-height: 1.35; font-size: .8rem; font-weight: 400; color: var(--soft); } dd.bad { color: var(--bad); } dd.caution { color: var(--caution); }
 .scroll { overflow-x: auto; }
@@ -101,6 +105,7 @@ tbody th { font-weight: 500; } .good { color: var(--good); } .bad { color: var(-
 #denials { margin: 0; padding-left: 1.2rem; overflow-wrap: anywhere; }
 button { font: inherit; color: inherit; background: var(--sheet); border: 1px solid var(--soft); border-radius: 6px; padding: .15rem .9rem; cursor: pointer; }
 #reading { min-height: 1.5em; margin: .3rem 0; font-variant-numeric: tabular-nums; }
+#seconds { margin-top: 1rem; }
 #figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: 1rem; }
 figure { margin: 0; background: var(--sheet); border: 1px solid var(--line); border-radius: 8px; padding: .6rem .8rem; min-width: 0; }
 figcaption { font-weight: 550; font-size: .9rem; }

@@ -5,11 +5,9 @@ import type { ReportSource } from "../../../evidence/source.ts";
 import { headlineClass, headlinePhase, kindOf } from "../../../figures/latency-table.ts";
 import { quantileText, SHOWN_STATS } from "../../../figures/quantiles.ts";
 import { isLoadOnly, startedLoads } from "../../../figures/started-loads.ts";
-import { TimePanels } from "../../charts/time-panels.tsx";
 import { decimal, duration, enumerate, ms, plural } from "../../format.ts";
-import { spansOfRun } from "../../load-phases.ts";
-import { DataTable, Figure, numbers, Section } from "../../parts.tsx";
-import { type Point, thin } from "../../thin-series.ts";
+import { DataTable, numbers, Section } from "../../parts.tsx";
+import { LatencyNote, LatencyOverTime } from "./charts.tsx";
 import { Distributions } from "./distributions.tsx";
 import { RunHeat } from "./heat.tsx";
 
@@ -18,10 +16,7 @@ export function LatencySection({ source }: { readonly source: ReportSource }) {
   const runs = startedLoads(source.record);
   return (
     <Section id="latency" title="Latency" finding={sentence(runs)}>
-      <p class="note">
-        Admitted requests by the second in which they ended. Gaps: seconds in which no request ended. A point that
-        covers several seconds shows the worst of them.
-      </p>
+      {isLoadOnly(source.record) ? null : <LatencyNote />}
       {runs.map((run) => (
         <RunLatency key={run.name} run={run} source={source} />
       ))}
@@ -51,43 +46,16 @@ function sentence(runs: readonly LoadRun[]): string {
 }
 
 function RunLatency({ run, source }: { readonly run: LoadRun; readonly source: ReportSource }) {
-  // On the page of a load the table of latencies is what most readers look for.
-  const isFirst = isLoadOnly(source.record);
+  // The page of a load has its charts further up, and the table of its main latencies here.
+  const isOfLoad = isLoadOnly(source.record);
   return (
     <>
       <h3>{oneLine(run.name, 60)}</h3>
-      {isFirst ? <MainTable run={run} /> : null}
-      <OverTime run={run} />
+      {isOfLoad ? <MainTable run={run} /> : <LatencyOverTime run={run} />}
       <Distributions run={run} source={source} />
       <RunHeat run={run} />
       <ClassTable run={run} />
     </>
-  );
-}
-
-/** Quantiles per second; seconds in which no request ended are gaps. */
-function OverTime({ run }: { readonly run: LoadRun }) {
-  const { points } = thin(run.phases.flatMap(({ series }) => series).sort((a, b) => a.atS - b.atS));
-  if (points.filter(({ response }) => response !== null).length < 2) return null;
-  const linesOf = (read: (point: Point) => Point["response"]) =>
-    (["p50", "p95", "p99"] as const).map((name) => ({
-      name,
-      points: points.map((point) => ({ atS: point.atS, value: read(point)?.[name] ?? null })),
-    }));
-  return (
-    <Figure
-      title="Latency over time"
-      drawing={
-        <TimePanels
-          label={`Time to first token and E2E latency of ${oneLine(run.name, 40)} at p50, p95 and p99, over ${decimal(run.durationS)} seconds. The table of the classes has the figures per phase.`}
-          phases={spansOfRun(run)}
-          panels={[
-            { title: "TTFT, ms", scale: "log", height: 92, lines: linesOf(({ ttft }) => ttft) },
-            { title: "E2E latency, ms", scale: "log", height: 92, lines: linesOf(({ response }) => response) },
-          ]}
-        />
-      }
-    />
   );
 }
 

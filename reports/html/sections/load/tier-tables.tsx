@@ -133,8 +133,9 @@ export function LoadFindings({ record, run, anchors }: Of) {
     return (check?.findings ?? []).map((finding) => ({ phase, finding, check }));
   });
   if (findings.length === 0) return null;
-  const order = { broken: 0, undecided: 1, observed: 2, met: 3 };
-  findings.sort((a, b) => order[a.finding.outcome] - order[b.finding.outcome]);
+  // In the order in which the phases ran; what is broken comes before what is undecided.
+  const broken = findings.filter(({ finding }) => finding.outcome === "broken");
+  const undecided = findings.filter(({ finding }) => finding.outcome === "undecided");
   const table = (some: typeof findings, caption: string) => (
     <DataTable
       caption={`${caption} of ${oneLine(run.name, 40)}`}
@@ -159,7 +160,7 @@ export function LoadFindings({ record, run, anchors }: Of) {
       ])}
     />
   );
-  const open = findings.filter(({ finding }) => order[finding.outcome] < order.observed);
+  const open = [...broken, ...undecided];
   const settled = findings.filter((entry) => !open.includes(entry));
   return (
     <>

@@ -10,13 +10,10 @@ import { oneLine } from "../../../clean-text.ts";
 import { unexplainedProblems } from "../../../evidence/problems.ts";
 import { isLoadOnly, startedLoads } from "../../../figures/started-loads.ts";
 import type { Anchors } from "../../anchors.ts";
-import { OUTCOME_STYLES } from "../../charts/frame.tsx";
-import { TimePanels } from "../../charts/time-panels.tsx";
 import { decimal, duration, enumerate, ms, plural } from "../../format.ts";
-import { spansOfRun } from "../../load-phases.ts";
-import { DataTable, Figure, Foreign, numbers, Permalink, Section, StatusMark } from "../../parts.tsx";
-import { thin } from "../../thin-series.ts";
+import { DataTable, Foreign, numbers, Permalink, Section, StatusMark } from "../../parts.tsx";
 import { causeAnchor } from "../causes.tsx";
+import { RequestsOverTime } from "./charts.tsx";
 import { Events } from "./events.tsx";
 import { Headline } from "./headline.tsx";
 import { Thresholds } from "./thresholds.tsx";
@@ -86,7 +83,7 @@ function Tier({ record, run, anchors }: RunProps) {
       <Failures run={run} />
       <TurnTable run={run} />
       <ToolCallTable run={run} />
-      <Traffic run={run} />
+      {isLoadOnly(record) ? null : <RequestsOverTime run={run} />}
       <ProcessTable run={run} />
       <WatchedSide run={run} />
       <LoadFindings record={record} run={run} anchors={anchors} />
@@ -107,51 +104,6 @@ function Reasons({ record, run, anchors }: RunProps) {
     return href === undefined ? name : <a href={href}>{name}</a>;
   });
   return <p>Not passed: {links.flatMap((link, index) => (index === 0 ? [link] : [", ", link]))}.</p>;
-}
-
-/** Requests per second and in flight, stacked. */
-function Traffic({ run }: { readonly run: LoadRun }) {
-  const { points, bucketS } = thin(run.phases.flatMap(({ series }) => series).sort((a, b) => a.atS - b.atS));
-  if (points.length < 2) return null;
-  const lineOf = (name: keyof typeof OUTCOME_STYLES) => ({
-    name,
-    style: OUTCOME_STYLES[name],
-    points: points.map((point) => ({ atS: point.atS, value: point[name] })),
-  });
-  const { limits } = run;
-  const perS = limits === null ? 0 : limits.rpm / 60;
-  const highest = decimal(Math.max(...points.map(({ inFlight }) => inFlight)));
-  return (
-    <Figure
-      title="Requests over time"
-      note={
-        bucketS === 1 ? undefined : `Each point is the mean of ${bucketS} seconds, of requests in flight the highest.`
-      }
-      drawing={
-        <TimePanels
-          label={`Offered, admitted, denied, failed and invalid requests per second of ${oneLine(run.name, 40)} over ${decimal(run.durationS)} seconds, and requests in flight, at most ${highest}. The table of the phases has the totals.`}
-          phases={spansOfRun(run)}
-          panels={[
-            {
-              title: "requests per second",
-              scale: "linear",
-              height: 104,
-              limit: limits === null ? undefined : { value: perS, name: `limit, ${decimal(perS, 1)}/s on average` },
-              lines: (["offered", "admitted", "denied", "failed", "invalid"] as const).map(lineOf),
-            },
-            {
-              title: "requests in flight",
-              scale: "linear",
-              height: 60,
-              limit:
-                limits === null ? undefined : { value: limits.inFlight, name: `limit, ${decimal(limits.inFlight)}` },
-              lines: [{ name: "offered", points: points.map(({ atS, inFlight }) => ({ atS, value: inFlight })) }],
-            },
-          ]}
-        />
-      }
-    />
-  );
 }
 
 /** The processes that generated a run together, shards or k6 instances: what each did, and whether it can be trusted. */

@@ -141,9 +141,11 @@ class LivePage {
     document.title = `${this.#hasEnded ? "ended" : "live"}: ${target}`;
     const seconds = this.#seconds();
     const phases = this.#latest.phases.filter(({ run }) => run === this.#chosen);
-    byId("now").textContent = this.#hasEnded ? "Totals" : "Now";
-    byId("tiles").replaceChildren(
-      ...(this.#hasEnded ? totals(phases, generator, latency) : tiles({ seconds, phases, generator, latency })),
+    byId("current").hidden = this.#hasEnded;
+    byId("tiles").replaceChildren(...current(seconds, phases));
+    byId("totals-title").textContent = this.#hasEnded ? "Totals" : "So far";
+    byId("totals").replaceChildren(
+      ...(this.#hasEnded ? totals(phases, generator, latency) : soFar(phases, generator, latency)),
     );
     const thresholds = (this.#finalThresholds ?? this.#latest.thresholds).filter(({ run }) => run === this.#chosen);
     byId("thresholds").hidden = thresholds.length === 0;
@@ -166,13 +168,6 @@ class LivePage {
   }
 }
 
-interface Shown {
-  readonly seconds: readonly LiveSecond[];
-  readonly phases: readonly LivePhase[];
-  readonly generator: LiveUpdate["generator"];
-  readonly latency: LiveLatency | undefined;
-}
-
 /** p50, p95 and p99 of all admitted requests so far. */
 function latencyTiles(latency: LiveLatency | undefined): HTMLElement[] {
   const text = (of: LiveLatency["ttftMs"] | undefined) =>
@@ -183,24 +178,34 @@ function latencyTiles(latency: LiveLatency | undefined): HTMLElement[] {
   ];
 }
 
-function tiles({ seconds, phases, generator, latency }: Shown): HTMLElement[] {
+/** The running phase and the last second. */
+function current(seconds: readonly LiveSecond[], phases: readonly LivePhase[]): HTMLElement[] {
   const last = seconds.at(-1);
   const now = phases.findLast(({ verdict }) => verdict === null);
-  const sum = sumOf(phases);
   const progress =
     now === undefined || now.totalS === null ? "" : `${Math.floor(now.elapsedS)} of about ${Math.ceil(now.totalS)} s`;
-  const { scheduleLagP99Ms, loopDelayP99Ms, late, wasLate } = generator;
-  const delays = `lag p99 ${figure(scheduleLagP99Ms)} ms, loop delay p99 ${figure(loopDelayP99Ms)} ms`;
   return [
     tile("Phase", now?.phase ?? "none", progress),
     tile("Offered per second", whole(last?.offered), "due in the last second"),
     tile("Admitted per second", whole(last?.admitted), "ended in the last second"),
     tile("In flight", whole(now?.inFlight ?? 0), now === undefined ? "" : `${whole(now.connections)} connections`),
+  ];
+}
+
+/** Everything since the start of the run. */
+function soFar(
+  phases: readonly LivePhase[],
+  { scheduleLagP99Ms, loopDelayP99Ms, late, wasLate }: LiveUpdate["generator"],
+  latency: LiveLatency | undefined,
+): HTMLElement[] {
+  const sum = sumOf(phases);
+  const delays = `lag p99 ${figure(scheduleLagP99Ms)} ms, loop delay p99 ${figure(loopDelayP99Ms)} ms`;
+  return [
     ...latencyTiles(latency),
-    tile("Admitted", whole(sum("admitted")), `of ${whole(sum("offered"))} offered so far`),
-    tile("Denied", whole(sum("denied")), "so far", sum("denied") > 0 ? "caution" : ""),
-    tile("Failed", whole(sum("failed")), "so far", sum("failed") > 0 ? "bad" : ""),
-    tile("Invalid", whole(sum("invalid")), "2xx replies so far", sum("invalid") > 0 ? "bad" : ""),
+    tile("Admitted", whole(sum("admitted")), `of ${whole(sum("offered"))} offered`),
+    tile("Denied", whole(sum("denied")), "", sum("denied") > 0 ? "caution" : ""),
+    tile("Failed", whole(sum("failed")), "", sum("failed") > 0 ? "bad" : ""),
+    tile("Invalid", whole(sum("invalid")), "2xx replies", sum("invalid") > 0 ? "bad" : ""),
     tile(
       "Generator",
       late ? "late" : wasLate ? "was late" : "on time",

@@ -1,0 +1,97 @@
+import { expect, test } from "vitest";
+import { type Evidence, FORMATS, readEvidence } from "../../reports/index.ts";
+import type { CheckChange, Comparison, RunRecord } from "../../src/record/index.ts";
+import { attribute, elementsIn, elementsOf, textOf } from "../support/readers.ts";
+import { broken, exchangeLine, recordOf, result } from "../support/records.ts";
+import { SAMPLES } from "../support/sample-records.ts";
+
+const elementsOfPage = (record: RunRecord, evidence: (id: string) => Evidence | undefined = () => undefined) =>
+  elementsOf([...FORMATS.html({ record, evidence }, "single").values()].join(""));
+
+const textsOf = (page: ReturnType<typeof elementsOfPage>, tag: string) =>
+  page.filter(({ tagName }) => tagName === tag).map(textOf);
+
+test("the whole command is next to the verdict", () => {
+  const page = elementsOfPage(
+    recordOf([result("auth.one[chat]", "pass")], { command: "conform", arguments: ["auth", "--only", "auth.one"] }),
+  );
+  const [verdict] = page.filter((one) => attribute(one, "id") === "verdict");
+  expect(verdict === undefined ? "" : textOf(verdict)).toContain(
+    "gauntlet conform auth --only auth.one --target gauntlet.yaml --seed 7",
+  );
+});
+
+test("areas without a judged requirement are one collapsed line", () => {
+  const page = elementsOfPage(recordOf([result("auth.one[chat]", "fail")]));
+  const [layer] = page.filter((one) => attribute(one, "id") === "layer-specification");
+  const parts = layer === undefined ? [] : elementsIn(layer).filter(({ tagName }) => tagName === "details");
+  const [others] = parts.filter((part) => attribute(part, "class") === "not-judged");
+  expect(others === undefined ? "" : textOf(others)).toMatch(/^\d+ areas without a judged requirement: .*limits/);
+  expect(others === undefined ? undefined : attribute(others, "open")).toBeUndefined();
+  const inside = others === undefined ? [] : elementsIn(others);
+  const shown = parts.filter((part) => attribute(part, "class") === "area" && !inside.includes(part));
+  expect(shown.map((area) => textOf(area).slice(0, 4))).toEqual(["auth"]);
+});
+
+test("the control request of a failure has its own command", () => {
+  const requested = { endpoint: "chat", mode: "non-streaming", intent: "good" };
+  const evidence = (id: string) => readEvidence(exchangeLine(id, id === "x00002" ? { requested, control: true } : {}));
+  const failed = result("auth.one[chat]", "fail", {
+    findings: [broken({ control: "x00002", exchanges: ["x00001"] })],
+    exchanges: ["x00001", "x00002"],
+  });
+  const commands = elementsOfPage(recordOf([failed]), evidence).filter(
+    (one) => one.tagName === "pre" && textOf(one).startsWith("curl "),
+  );
+  expect(commands.map((one) => attribute(one, "aria-label"))).toEqual(
+    expect.arrayContaining(["curl command with the key as a variable", "curl command of the control request"]),
+  );
+});
+
+/** The sample comparison with other parts. */
+function compared(overrides: Partial<Comparison>): RunRecord {
+  const { compare } = SAMPLES;
+  if (compare?.comparison === undefined) throw new Error("no such sample");
+  return { ...compare, comparison: { ...compare.comparison, ...overrides } };
+}
+
+test("each difference in the responses is one row, with all places where it was seen", () => {
+  const seen = ["a", "b", "c", "d", "e"].map((where) => ({
+    kind: "status" as const,
+    where,
+    what: "status",
+    before: "401",
+    now: "200",
+  }));
+  const page = elementsOfPage(
+    compared({ drift: [...seen, { kind: "reason", where: "a", what: "reason", before: "x", now: "none" }] }),
+  );
+  const [table] = page.filter((one) => one.tagName === "table" && textOf(one).startsWith("Behaviour that differs"));
+  const rows = table === undefined ? [] : elementsIn(table).filter(({ tagName }) => tagName === "tr");
+  expect(rows.map((row) => textOf(row))).toEqual(["WhatBeforeNowWhere", "status401200abcand 2 morede", "reasonxnonea"]);
+  expect(textsOf(page, "h3").some((text) => text.startsWith("Behaviour that differs (2)"))).toBe(true);
+  expect(textsOf(page, "p").join(" ")).toContain("2 differences in the responses");
+});
+
+test("a comparison says that a new warning is a regression, and other runs that warnings do not decide", () => {
+  const newWarning: CheckChange = { id: "auth.one", before: "pass", now: "warn", message: "" };
+  const { comparison, counts, ...record } = compared({});
+  if (comparison === undefined) throw new Error("no such sample");
+  const checks = { ...comparison.checks, worse: [newWarning] };
+  const warned = { ...record, counts: { ...counts, warn: 3 } };
+  const pageOf = (one: RunRecord) => textsOf(elementsOfPage(one), "li").join("\n");
+  const ofComparison = pageOf({ ...warned, comparison: { ...comparison, checks } });
+  expect(ofComparison).toContain("3 check instances warned, 1 of them newly. Only new warnings are regressions.");
+  expect(ofComparison).not.toContain("do not change the verdict");
+  expect(pageOf({ ...warned, command: "conform" })).toContain("Warnings do not change the verdict.");
+});
+
+test("the page of two stored runs names the run whose time and duration it shows", () => {
+  const side = { label: "staging", runId: "1", startedAt: "2026-11-20T08:00:00.000Z", command: "conform" };
+  const page = elementsOfPage(compared({ kind: "stored", a: { ...side, name: "old" }, b: { ...side, name: "new" } }));
+  const header = page.find(({ tagName }) => tagName === "header");
+  expect(header === undefined ? "" : textOf(header)).toContain("second run, new: ");
+  expect(textsOf(page, "dt")).toEqual(expect.arrayContaining(["Started, new", "Duration, new"]));
+  expect(textsOf(page, "dd")).toContain("gauntlet compare old new");
+  expect(textsOf(page, "dd").filter((text) => text.includes("2026-11-20 08:00:00 UTC"))).toHaveLength(2);
+});

@@ -1,0 +1,89 @@
+import { expect, test } from "vitest";
+import { FORMATS } from "../../reports/index.ts";
+import { CHARTS_OF_LOAD } from "../../reports/text/index.ts";
+import { finding } from "../../src/judging/index.ts";
+import type { JudgedLoad, RunRecord } from "../../src/record/index.ts";
+import { loadClass, loadPhase, loadRun, loadSeries } from "../support/load-records.ts";
+import { attribute, elementsIn, elementsOf, textOf } from "../support/readers.ts";
+import { broken, recordOf, result } from "../support/records.ts";
+
+const elementsOfPage = (record: RunRecord) =>
+  elementsOf([...FORMATS.html({ record, evidence: () => undefined }, "single").values()].join(""));
+
+const observed = { kind: "facts", text: "about 300 in a window" } as const;
+const PHASES = [
+  loadPhase("warm-up", {
+    durationS: 10,
+    series: loadSeries(0, 10, 4, 4),
+    findings: [finding({ name: "served", requirements: [], met: true, expected: "all", observed: "all" })],
+  }),
+  loadPhase("over-rate-limit", {
+    startS: 10,
+    durationS: 20,
+    series: loadSeries(10, 20, 26, 17),
+    findings: [
+      { ...finding({ name: "window", requirements: [], met: true, observed: "x" }), outcome: "observed", observed },
+    ],
+    classes: [loadClass(), loadClass({ stream: false, ttftMs: null })],
+  }),
+];
+
+const pageOf = (load: JudgedLoad, checks: Parameters<typeof recordOf>[0] = []) =>
+  elementsOfPage(recordOf(checks, { command: "load", load }));
+
+test("the charts of a load stand before all tables but those next to the verdict", () => {
+  const page = pageOf({ runs: [loadRun("growth", { phases: PHASES })] });
+  const sections = page.filter(({ tagName }) => tagName === "section").map((section) => attribute(section, "id"));
+  expect(sections).toEqual(["verdict", "charts", "tiers", "retry-after", "latency", "data-quality", "environment"]);
+  const charts = page.filter((one) => attribute(one, "id") === "charts").flatMap(elementsIn);
+  expect(charts.some(({ tagName }) => tagName === "table")).toBe(false);
+  expect(charts.filter(({ tagName }) => tagName === "strong").map(textOf)).toEqual([
+    "Latency over time",
+    "Requests over time",
+  ]);
+});
+
+test("findings are listed in the order in which the phases ran", () => {
+  const page = pageOf({ runs: [loadRun("growth", { phases: PHASES })] });
+  const [table] = page.filter(
+    (one) => one.tagName === "table" && textOf(one).startsWith("Expectations met or only observed"),
+  );
+  const rows = table === undefined ? [] : elementsIn(table).filter(({ tagName }) => tagName === "tr");
+  expect(rows.slice(1).map((row) => /warm-up|over-rate-limit/.exec(textOf(row))?.[0])).toEqual([
+    "warm-up",
+    "over-rate-limit",
+  ]);
+});
+
+test("the caption says when a chart has streaming and non-streaming requests in one line", () => {
+  const captionOf = (phases: typeof PHASES) =>
+    pageOf({ runs: [loadRun("growth", { phases })] })
+      .filter(({ tagName }) => tagName === "figcaption")
+      .map(textOf)
+      .find((text) => text.startsWith("Latency over time"));
+  expect(captionOf(PHASES)).toContain("E2E latency includes streaming and non-streaming requests");
+  expect(captionOf(PHASES.slice(0, 1))).not.toContain("non-streaming");
+});
+
+test("the name of a limit is above its panel, where no line can cross it", () => {
+  const page = pageOf({ runs: [loadRun("growth", { phases: PHASES })] });
+  const place = (text: string) => {
+    const label = page.find((one) => one.tagName === "text" && textOf(one) === text);
+    return label === undefined ? undefined : attribute(label, "y");
+  };
+  expect(place("limit, 16.7/s on average")).toBe(place("requests per second"));
+  expect(place("limit, 200")).toBe(place("requests in flight"));
+});
+
+test("advice to look at the charts links to those of its load", () => {
+  const failed = result("load.scale.thresholds", "fail", {
+    suite: "load",
+    findings: [broken({ requirements: [], pointer: undefined, name: "failed < 1 %", exchanges: [] })],
+  });
+  const runs = ["growth", "scale"].map((name) => loadRun(name, { phases: PHASES }));
+  const record = recordOf([failed], { command: "load", load: { runs } });
+  expect(record.causes.map(({ advice }) => advice)).toEqual([expect.stringContaining(CHARTS_OF_LOAD)]);
+  const [link] = elementsOfPage(record).filter((one) => textOf(one) === "The charts of the load");
+  expect(link?.tagName).toBe("a");
+  expect(link === undefined ? undefined : attribute(link, "href")).toBe("#charts-scale");
+});
