@@ -39,7 +39,11 @@ const QUANTILES = [
 ] as const;
 
 /** What the blocks of a workload are too short to compare, as a sentence; `undefined` if they compare every quantile. */
-export function tooShortFor({ arrivals, mix, warmupS }: Pick<Workload, "arrivals" | "mix" | "warmupS">): string | undefined {
+export function tooShortFor({
+  arrivals,
+  mix,
+  warmupS,
+}: Pick<Workload, "arrivals" | "mix" | "warmupS">): string | undefined {
   const { requests, durationS } = arrivals === undefined ? {} : planOf(arrivals);
   if (requests === undefined) return undefined;
   const measured = durationS === undefined ? requests : (requests * Math.max(0, durationS - warmupS)) / durationS;
