@@ -32,6 +32,11 @@ const NOTHING = Buffer.alloc(0);
 const MAX_AT_ONCE = 8 * 1024;
 /** Maximum number of fields of a head, as in Node's own client. Each costs several objects. */
 export const MAX_FIELDS = 2_000;
+/**
+ * Maximum length of a head, bytes. undici ends one with more than 256 KiB of fields, but has no limit for the status line, and a
+ * gateway that never ends it would keep this process busy until the deadline of each request.
+ */
+export const MAX_HEAD_BYTES = 512 * 1024;
 const LF = 10;
 /** `HTTP/1.1 100`. */
 const STATUS_CHARACTERS = 12;
@@ -43,6 +48,8 @@ export interface WireListener {
   onMoreBytes(afterHead: number): void;
   /** The head has more fields than a client reads. */
   onTooManyFields(): void;
+  /** The head is longer than `MAX_HEAD_BYTES`. */
+  onTooLongHead(): void;
   /** The connection failed after the message was complete, e.g. because of bytes beyond its length. */
   onBreak(error: Error): void;
 }
@@ -61,6 +68,7 @@ export class Connection {
   #headEnd: Buffer = NOTHING;
   /** Of the current head: its status line and its fields, as far as they have arrived. */
   #headLines = 0;
+  #headBytes = 0;
   /** The head being received, or the final one. Rarely read. */
   #head = "";
   #afterHead: number | undefined;
@@ -118,6 +126,7 @@ export class Connection {
     this.#headStart = "";
     this.#headEnd = NOTHING;
     this.#headLines = 0;
+    this.#headBytes = 0;
     this.#head = "";
     this.#afterHead = undefined;
     this.#wire?.filter.arm();
@@ -190,8 +199,10 @@ export class Connection {
       const end = seen.indexOf("\r\n\r\n");
       // Up to the blank line at the end, without the bytes that were counted with the previous piece.
       const lines = end === -1 ? rest : seen.subarray(this.#headEnd.length, end + 2);
-      for (const byte of lines) if (byte === LF) this.#headLines++;
+      for (let at = lines.indexOf(LF); at !== -1; at = lines.indexOf(LF, at + 1)) this.#headLines++;
+      this.#headBytes += lines.length;
       if (this.#headLines > 1 + MAX_FIELDS) this.#listener?.onTooManyFields();
+      else if (this.#headBytes > MAX_HEAD_BYTES) this.#listener?.onTooLongHead();
       if (end === -1) {
         this.#headEnd = Buffer.from(seen.subarray(-3));
         return;
@@ -201,6 +212,7 @@ export class Connection {
       if (/^HTTP\/1\.1 1\d\d/.test(this.#headStart)) this.#forgetInterim();
       else this.#afterHead = 0;
       this.#headLines = 0;
+      this.#headBytes = 0;
       this.#headStart = "";
       this.#headEnd = NOTHING;
     }

@@ -50,7 +50,7 @@ test("printed for the terminal, a load shows its latencies and thresholds again,
     workload,
     `name: short
 arrivals: { kind: constant, ratePerS: 40, durationS: 2 }
-mix: [{ model: chat }]
+mix: [{ dialect: chat }]
 thresholds: ["response_ms p50 < 60000"]
 `,
   );

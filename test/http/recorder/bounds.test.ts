@@ -232,6 +232,20 @@ describe("a packed exchange", () => {
     expect(packer.pack(packed).exchange).toEqual(exchange);
   });
 
+  test("a long value is shared only by fields of the same name", async () => {
+    const value = "v".repeat(8_000);
+    const one = await exchangeWith((socket) => {
+      socket.write(`HTTP/1.1 204 No\r\nX-A: ${value}\r\nX-B: ${value}\r\nX-A: ${value}\r\n\r\n`);
+    });
+    const { headers = [] } = new ExchangePacker().pack(one).exchange.response ?? {};
+    expect(headers).toEqual([
+      ["X-A", value],
+      ["X-B", value],
+      ["X-A", value],
+    ]);
+    expect(headers[2]).toBe(headers[0]);
+  });
+
   test("fields that are equal in two exchanges are stored once", async () => {
     const one = await exchangeWith((socket) => void socket.write("HTTP/1.1 204 No\r\nX-A: 1\r\n\r\n"));
     const packer = new ExchangePacker();
@@ -248,6 +262,18 @@ describe("a head", () => {
       socket.write(`HTTP/1.1 429 No\r\n${fields}content-length: 2\r\n\r\n{}`);
     });
     expect(ending).toEqual({ kind: "size-bound", detail: "over 2000 header fields" });
+  });
+
+  test("whose status line never ends is abandoned, instead of being read until the deadline", async () => {
+    const { ending } = await exchangeWith((socket) => {
+      socket.write("HTTP/1.1 200 ");
+      const flood = () => {
+        while (socket.writable && socket.write("a".repeat(65_536)));
+      };
+      socket.on("drain", flood).on("error", () => undefined);
+      flood();
+    });
+    expect(ending).toEqual({ kind: "size-bound", detail: "over 512 KiB before the end of the head" });
   });
 
   const WAYS: Readonly<Record<string, (socket: Socket, head: string) => Promise<void>>> = {
