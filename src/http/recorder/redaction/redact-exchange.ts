@@ -21,9 +21,16 @@ export interface RawExchange extends Omit<Exchange, "response" | "redactions"> {
 export function redactExchange(redactor: Redactor, raw: RawExchange): Exchange {
   const { response, body, decodedBytes, receivedBytes, reads, ...rest } = raw;
   const redactions: Redaction[] = [];
+  const known = new Map<string, Redaction>();
   const clean = (text: string, place: Redaction["place"]): string => {
     const result = redactor.redact(text);
-    for (const found of result.found.slice(0, MAX_REDACTIONS - redactions.length)) redactions.push({ ...found, place });
+    for (const found of result.found.slice(0, MAX_REDACTIONS - redactions.length)) {
+      // Equal ones are one object: a run keeps those of all its exchanges.
+      const key = `${found.secret}\n${found.whole}\n${found.form}\n${place}`;
+      const redaction = known.get(key) ?? { ...found, place };
+      known.set(key, redaction);
+      redactions.push(redaction);
+    }
     return result.text;
   };
   const cleanHeaders = (headers: HeaderList, place: Redaction["place"]): HeaderList => {
