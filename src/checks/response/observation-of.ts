@@ -52,8 +52,16 @@ function outcomeOf(response: Response): Pick<Observation, "outcome" | "what"> {
   }
   // A contract may use another status for a limit, even a server error.
   if (status >= 400 && (status < 500 || isLimitReason(reason)))
-    return { outcome: "denied", what: reason ?? `${status}` };
+    return { outcome: "denied", what: reason === undefined ? `${status}` : startOf(reason) };
   return { outcome: "failed", what: `${status}` };
+}
+
+const MAX_REASON_CHARACTERS = 200;
+
+/** The start of a reason, as a copy: a part of a string keeps the whole in memory, and a run keeps its observations. */
+function startOf(reason: string): string {
+  if (reason.length <= MAX_REASON_CHARACTERS) return reason;
+  return Buffer.from(reason.slice(0, MAX_REASON_CHARACTERS), "utf16le").toString("utf16le");
 }
 
 /** Defects of replies that a model or a refusal may cause, and that say nothing about whether the request was admitted. */

@@ -30,7 +30,7 @@ export interface PackedExchange {
 
 /**
  * Reduces the memory of exchanges that are kept until a run is judged: bodies are compressed, and unpacked each time they are
- * read; header fields and large bodies that many exchanges share are stored once. Packing does not change what readers see.
+ * read; so are long values of header fields. Header fields and large bodies that many exchanges share are stored once. Packing does not change what readers see.
  */
 export class ExchangePacker {
   readonly #texts = new Map<string, string>();
@@ -62,11 +62,9 @@ export class ExchangePacker {
 
   #headers(list: HeaderList): HeaderList {
     return list.map(([name, value]) => {
-      const make = (): Field => [this.#text(name), value];
-      // A key with the name in it would be a second copy of the value.
-      const key = value.length < MIN_CHARACTERS ? `${name}\n${value}` : value;
-      const field = shared(this.#fields, key, make);
-      return field[0] === name ? field : make();
+      if (value.length < MIN_CHARACTERS)
+        return shared(this.#fields, `${name}\n${value}`, (): Field => [this.#text(name), value]);
+      return shared(this.#fields, `${name}\n${digestOf(value)}`, () => packField(this.#text(name), value));
     });
   }
 
@@ -97,13 +95,18 @@ function packRequest(request: RecordedRequest): RecordedRequest {
   };
 }
 
+/** A gateway may send a quarter of a megabyte in one field of each response. */
+function packField(name: string, value: string): Field {
+  const packed = deflated(value);
+  return Object.defineProperty([name, ""] as const, 1, { enumerable: true, get: () => inflated(packed) });
+}
+
+const digestOf = (text: string): string => createHash("sha256").update(text).digest("base64");
+
 function contentOf({ text, base64 }: RecordedBody): string | undefined {
   const content = text ?? base64 ?? "";
   if (content.length < MIN_SHARED_CHARACTERS) return undefined;
-  return createHash("sha256")
-    .update(text === undefined ? "base64" : "text")
-    .update(content)
-    .digest("base64");
+  return `${text === undefined ? "base64" : "text"} ${digestOf(content)}`;
 }
 
 function packBody(body: RecordedBody, pack: (text: string) => Packed): RecordedBody {
