@@ -134,7 +134,10 @@ export function judgeSoFar(
 ): Finding[] {
   if (tally.total.sent === 0) return [];
   const facts = { title: name, tally, outcomes, startS: 0, durationS: elapsedS(), peakInFlight: 0, connections: 0 };
-  const run = runOf(name, phaseRecord({ name, ...facts, findings: [], questions: [] }));
+  const phase = phaseRecord({ name, ...facts, findings: [], questions: [] });
+  // Requests in flight are neither met nor missed yet, and no share may count them as missed.
+  const { admitted, denied, failed, invalid, dropped } = phase;
+  const run = runOf(name, { ...phase, offered: admitted + denied + failed + invalid + dropped });
   return thresholds.map(({ threshold }) => judgeThreshold(run, threshold));
 }
 

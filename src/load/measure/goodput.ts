@@ -95,15 +95,15 @@ export class GoodputTally {
     this.#uncounted += uncounted;
   }
 
-  /** @param offered arrivals of the phase, including dropped ones. @returns what was counted; the caller adds the intervals. */
-  close(durationS: number, offered: number): Omit<NonNullable<JudgedPhase["goodput"]>, "intervals"> {
+  /** @param arrivals that were dropped or have ended. @returns what was counted; the caller adds the intervals. */
+  close(durationS: number, arrivals: number): Omit<NonNullable<JudgedPhase["goodput"]>, "intervals"> {
     const perS = (count: number) => (durationS <= 0 ? 0 : count / durationS);
     const tokens = this.#uncounted > 0 ? null : this.#tokens;
     return {
       objectives: this.#objectives.map(({ text }, index) => ({ text, met: this.#met[index] ?? 0 })),
       requests: this.#requests,
       requestsPerS: perS(this.#requests),
-      share: offered === 0 ? null : this.#requests / offered,
+      share: arrivals === 0 ? null : this.#requests / arrivals,
       tokens,
       tokensPerS: tokens === null ? null : perS(tokens),
     };

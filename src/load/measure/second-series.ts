@@ -123,8 +123,16 @@ export class SecondSeries {
     return made;
   }
 
-  /** Computes the quantiles of a finished second; requests count in the second in which they end. */
+  /** Begins another second; requests count in the second in which they end. */
   #turn(index: number): void {
+    this.#settle();
+    this.#running.response.reset();
+    this.#running.ttft.reset();
+    this.#running.second = index;
+  }
+
+  /** Computes the quantiles of the current second, which may go on: a running load is also closed to judge it so far. */
+  #settle(): void {
     const { response, ttft, second } = this.#running;
     const closed = this.#seconds.get(second);
     if (closed !== undefined) {
@@ -136,9 +144,6 @@ export class SecondSeries {
         this.#changed.add(second);
       }
     }
-    response.reset();
-    ttft.reset();
-    this.#running.second = index;
   }
 
   /**
@@ -146,7 +151,7 @@ export class SecondSeries {
    * @returns the seconds in which something happened or was in flight.
    */
   close(offsetS: number): LoadSecond[] {
-    this.#turn(this.#running.second + 1);
+    this.#settle();
     return this.#rows(offsetS, { from: 0, to: Math.max(-1, ...this.#seconds.keys()) });
   }
 
@@ -214,7 +219,7 @@ export class SecondSeries {
   }
 
   store(): StoredSeries {
-    this.#turn(this.#running.second + 1);
+    this.#settle();
     return { seconds: [...this.#seconds], ...this.heat };
   }
 

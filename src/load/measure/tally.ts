@@ -115,10 +115,12 @@ export class Tally {
 
   /** Requests that met all objectives; `undefined` if there are none. */
   goodput(durationS: number): JudgedPhase["goodput"] {
-    const closed = this.#goodput?.close(durationS, this.total.offered);
+    // A request in flight may still meet its objectives.
+    const decided = [...ENDINGS, "dropped"] as const;
+    const of = decided.reduce((sum, name) => sum + this.total[name], 0);
+    const closed = this.#goodput?.close(durationS, of);
     if (closed === undefined) return undefined;
-    const share =
-      closed.share === null ? null : this.#shareInterval(closed.share, "good", [...ENDINGS, "dropped"], durationS);
+    const share = closed.share === null ? null : this.#shareInterval(closed.share, "good", decided, durationS);
     return { ...closed, intervals: { requestsPerS: this.#counts.rateInterval("good", durationS), share } };
   }
 

@@ -1,7 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { LoadExchange, type PreparedRequest } from "../../../src/http/load-client/load-exchange.ts";
+import { judgeSoFar } from "../../../src/load/analysis/thresholds.ts";
+import { requestObjective } from "../../../src/load/measure/goodput.ts";
+import { OutcomeCounts } from "../../../src/load/measure/phase-record.ts";
 import { Tally } from "../../../src/load/measure/tally.ts";
 import { readHeatColumn } from "../../../src/metrics/index.ts";
+import { parseThreshold } from "../../../src/policy/index.ts";
 
 const REQUEST: PreparedRequest = {
   url: "http://127.0.0.1:1/v1/chat/completions",
@@ -45,6 +49,17 @@ describe("the seconds of a tally", () => {
       [12, 0, 2],
       [13, 1, 2],
     ]);
+  });
+
+  test("reading a running load, however often, loses no latency", () => {
+    const [read, unread] = [new Tally(0), new Tally(0)];
+    for (let at = 0; at < 8; at++)
+      for (const tally of [read, unread]) {
+        count(tally, reply(at / 2, at / 2 + 0.1 * (1 + (at % 2))), 1);
+        if (tally === read) for (let times = 0; times < 3; times++) tally.close(0);
+      }
+    expect(read.close(0).series).toEqual(unread.close(0).series);
+    expect(read.close(0).series.every(({ responseMs }) => responseMs !== null)).toBe(true);
   });
 
   test("a second in which nothing was in flight has no entry", () => {
@@ -104,4 +119,16 @@ describe("heat", () => {
     expect(heat?.response.columns.flatMap(readHeatColumn).reduce((sum, [, n]) => sum + n, 0)).toBe(9_000);
     expect(JSON.stringify(heat).length).toBeLessThan(10_000);
   });
+});
+
+test("a threshold on goodput is not crossed by requests that are still in flight", () => {
+  const objective = requestObjective("response_ms < 300");
+  const tally = new Tally(0, { objectives: objective === undefined ? [] : [objective] });
+  // Every reply meets the objective. As in a load of long streams, a third of the requests have not ended.
+  for (let at = 0; at < 100; at++) count(tally, reply(at / 50, at / 50 + 0.1), 1);
+  for (let at = 0; at < 50; at++) tally.offered(1_900_000);
+  const threshold = parseThreshold("goodput > 95 %");
+  if (typeof threshold === "string") throw new Error(threshold);
+  const measured = { name: "w", tally, outcomes: new OutcomeCounts(), elapsedS: () => 2 };
+  expect(judgeSoFar([{ threshold }], measured)).toMatchObject([{ outcome: "met" }]);
 });
