@@ -39,7 +39,10 @@ export function parseThreshold(text: string): Threshold | string {
   const [, written = "", labelText, stat, operator, boundText = ""] = match;
   const isPercent = PERCENT.test(boundText);
   const name = isPercent && isMetricName(`${written}_share`) ? `${written}_share` : written;
-  if (!isMetricName(name)) return `knows no metric "${name}"${meantMetric(name)}; there are ${METRIC_NAMES.join(", ")}`;
+  if (!isMetricName(name)) {
+    const meant = meantMetric(name);
+    return `knows no metric "${name}"${meant === "" ? "; there are" : `${meant} There are`} ${METRIC_NAMES.join(", ")}`;
+  }
   const metric = metricOf(name);
   const labels = parseLabels(labelText ?? "", metric.labels);
   if (typeof labels === "string") return labels;
