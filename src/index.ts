@@ -1,9 +1,9 @@
 /**
  * The public interface for your own suites, and for programs that read run records.
  *
- * A suite is an array of checks made with `defineCheck` or `defineInvariant`, which may cover requirements of its own made with
- * `defineRequirement`; `gauntlet explain` shows how the built-in ones
- * decide. Records are read with `readRun`, and their form is `schemas/run.schema.json`.
+ * A suite is an array of checks made with `defineCheck` or `defineInvariant`, which may cover your own requirements, made with
+ * `defineRequirement`; `gauntlet explain` shows how the built-in ones decide. Records are read with `readRun`, and their form is
+ * `schemas/run.schema.json`.
  */
 export {
   type Axes,

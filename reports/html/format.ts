@@ -1,10 +1,5 @@
 import { formatNumber } from "../../src/core/index.ts";
 
-/** `2026-11-21 14:09:55 UTC`, independent of time zone and locale. */
-export function utc(iso: string): string {
-  return `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
-}
-
 export function duration(ms: number): string {
   if (ms < 1_000) return `${decimal(ms, ms < 10 ? 2 : ms < 100 ? 1 : 0)} ms`;
   const seconds = ms / 1_000;

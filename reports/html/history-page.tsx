@@ -1,3 +1,4 @@
+import { utc } from "../../src/core/index.ts";
 import type { HistoryReport, Trend } from "../../src/history/index.ts";
 import { oneLine, visible } from "../clean-text.ts";
 import {
@@ -12,7 +13,7 @@ import { VERDICT_TONES } from "../status-style.ts";
 import { describeHistory, historyWord } from "../text/index.ts";
 import { TrendPlot } from "./charts/trend-plot.tsx";
 import { Document, type Head, Masthead } from "./document.tsx";
-import { plural, utc } from "./format.ts";
+import { plural } from "./format.ts";
 import { DataTable, Facts, Foreign, ForeignList, numbers, Section, StatusMark } from "./parts.tsx";
 import { Shape } from "./sections/verdict.tsx";
 

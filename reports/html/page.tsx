@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { utc } from "../../src/core/index.ts";
 import type { RunRecord } from "../../src/record/index.ts";
 import { visible } from "../clean-text.ts";
 import { unexplainedProblems } from "../evidence/problems.ts";
@@ -7,7 +8,6 @@ import { isLoadOnly, startedLoads } from "../figures/started-loads.ts";
 import { TONES, type Tone, VERDICT_TONES } from "../status-style.ts";
 import { Anchors } from "./anchors.ts";
 import { Document, type Head, Masthead } from "./document.tsx";
-import { utc } from "./format.ts";
 import { CausesSection, causesTitle } from "./sections/causes.tsx";
 import { ChangesSection } from "./sections/changes.tsx";
 import { CoverageSection } from "./sections/coverage.tsx";

@@ -1,11 +1,11 @@
 import type { Claim, ClaimedExchange } from "../../src/claims/index.ts";
+import { utc } from "../../src/core/index.ts";
 import type { RequirementResult } from "../../src/record/index.ts";
 import { isRequirementId, requirementOf } from "../../src/requirements/index.ts";
 import { oneLine, passage, visible } from "../clean-text.ts";
 import { brokenOf } from "../evidence/problems.ts";
 import type { ReportSource } from "../evidence/source.ts";
 import type { Anchors } from "../html/anchors.ts";
-import { utc } from "../html/format.ts";
 import {
   Copyable,
   Facts,

@@ -1,4 +1,4 @@
-import { formatCount, groupBy } from "../../src/core/index.ts";
+import { formatCount, groupBy, utc } from "../../src/core/index.ts";
 import type { HistoryReport, Trend } from "../../src/history/index.ts";
 import { oneLine } from "../clean-text.ts";
 import {
@@ -102,8 +102,7 @@ function tableOf(all: readonly Trend[], colors: Colors): string[] {
   ];
 }
 
-/** A run by its start, as folders of runs are named, and its build: `2026-11-21 14:09 UTC (1.4.2)`. */
+/** A run by its start, as folders of runs are named, and its build: `2026-11-21 14:09:55 UTC (1.4.2)`. */
 function runText({ startedAt, build }: NonNullable<Trend["changePoint"]>): string {
-  const minute = `${startedAt.slice(0, 10)} ${startedAt.slice(11, 16)} UTC`;
-  return build === null ? minute : `${minute} (${oneLine(build, 20)})`;
+  return build === null ? utc(startedAt) : `${utc(startedAt)} (${oneLine(build, 20)})`;
 }

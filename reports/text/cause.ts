@@ -43,9 +43,6 @@ function expectsRefusal(expected: Expected | undefined): boolean {
   return expected?.kind === "value" && isRefusal(expected.value);
 }
 
-/** How advice refers to the charts; the HTML report links to them instead. */
-export const CHARTS_OF_LOAD = "The charts of the load in the HTML report";
-
 /** What to do about a cause, as far as the deviation shows. */
 export function adviceFor({ worst, isAboutPath, loadRuns }: CauseFacts): string {
   const { deviation, expected, observed, weight } = worst;
@@ -84,7 +81,7 @@ export function adviceFor({ worst, isAboutPath, loadRuns }: CauseFacts): string 
   if (isCount && LIMITS.test(worst.requirements[0] ?? ""))
     return "Compare the counts with the limits in the target file: either the gateway does not enforce them, or the account has other limits.";
   if (loadRuns !== undefined && worst.response === undefined && worst.requirements.length === 0)
-    return `${CHARTS_OF_LOAD} show when this happened. Compare them with a run of an earlier build.`;
+    return "The charts of the load in the HTML report show when this happened. Compare them with a run of an earlier build.";
   return "Compare the response with what was expected, fix the gateway, then rerun the first of these checks.";
 }
 

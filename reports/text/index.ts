@@ -1,4 +1,4 @@
-export { adviceFor, type CauseFacts, CHARTS_OF_LOAD, causeTitle } from "./cause.ts";
+export { adviceFor, type CauseFacts, causeTitle } from "./cause.ts";
 export { describeChanges } from "./changes.ts";
 export {
   areFiguresUsable,

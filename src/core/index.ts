@@ -43,3 +43,4 @@ export { maskLikely } from "./text/mask-likely.ts";
 export { escapedJson, plainText, terminalText } from "./text/plain-output.ts";
 export { didYouMean, didYouMeanPath, nearestOf } from "./text/suggestion.ts";
 export { trim } from "./text/trim.ts";
+export { utc } from "./text/utc.ts";

@@ -1,4 +1,4 @@
-import { groupBy, quantile } from "../core/index.ts";
+import { groupBy, quantile, utc } from "../core/index.ts";
 import { directionOf } from "../policy/index.ts";
 import { type Change, changesOf, detectableStep, MIN_RUNS, MIN_SIDE } from "./change-points.ts";
 import type { StoredRun } from "./history-file.ts";
@@ -168,8 +168,7 @@ interface Judged {
   readonly numbers: readonly number[];
 }
 
-const changedWith = ({ startedAt }: ChangePoint): string =>
-  `changed with the run of ${startedAt.slice(0, 10)} ${startedAt.slice(11, 19)} UTC`;
+const changedWith = ({ startedAt }: ChangePoint): string => `changed with the run of ${utc(startedAt)}`;
 
 /** The reason for a series that is too short for a trend. */
 function tooFewRuns(runs: number): string {

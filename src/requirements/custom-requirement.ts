@@ -15,6 +15,9 @@ export interface CustomRequirement<L extends CustomLevel = CustomLevel>
   readonly level: L;
 }
 
+/** A requirement, built-in or of a custom suite. */
+export type AnyRequirement = Requirement | CustomRequirement;
+
 export interface CustomRequirementSpec<L extends CustomLevel = CustomLevel> {
   /** Capital letters and digits, joined with hyphens: `ACME-REGION`. The first part is not that of a built-in requirement. */
   readonly id: string;

@@ -1,4 +1,5 @@
 export {
+  type AnyRequirement,
   type CustomRequirement,
   type CustomRequirementSpec,
   defineRequirement,

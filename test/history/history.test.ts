@@ -357,7 +357,7 @@ test("the command prints a table and one document, and renders a page", async ()
   const printed = await gauntlet(["history", join(folder, "runs"), "--db", db, "--gate", "--html", html]);
   expect(printed.code, printed.stderr).toBe(1);
   expect(printed.stdout).toMatch(
-    /ttft_ms\{dialect=chat,phase=soak,stream=true\} p50 .* 134 ms .* 90 ms .*2026-11-08 12:00 UTC/,
+    /ttft_ms\{dialect=chat,phase=soak,stream=true\} p50 .* 134 ms .* 90 ms .*2026-11-08 12:00:00 UTC/,
   );
   expect(printed.stdout).toMatch(
     /FAIL: 3 metrics got worse and have stayed worse: ttft_ms\{dialect=chat,phase=soak,stream=true\} p50, …\nexit code 1 \(failed\), because of --gate\n$/,

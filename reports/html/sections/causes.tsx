@@ -12,7 +12,6 @@ import {
 } from "../../evidence/problems.ts";
 import type { ReportSource } from "../../evidence/source.ts";
 import { isLoadOnly, startedLoads } from "../../figures/started-loads.ts";
-import { CHARTS_OF_LOAD } from "../../text/index.ts";
 import type { Anchors } from "../anchors.ts";
 import { decimal, plural } from "../format.ts";
 import { Foreign, Heading, Permalink, Prose, Section, StatusMark } from "../parts.tsx";
@@ -129,19 +128,16 @@ function CauseArticle({ group, index, context }: CauseArticleProps) {
   );
 }
 
-/** What to do. Advice to look at the charts links to those of the load. */
+/** What to do, and for a cause seen under load a link to the charts. */
 function Advice({ group: { cause }, context: { source, anchors } }: Pick<CauseArticleProps, "group" | "context">) {
-  const { advice, checks } = cause;
-  if (!advice.startsWith(CHARTS_OF_LOAD)) return <>{visible(advice)}</>;
   const { record } = source;
   const run = startedLoads(record).find((load) =>
-    checksOfRun(record.checks, load).some(({ id }) => checks.includes(id)),
+    checksOfRun(record.checks, load).some(({ id }) => cause.checks.includes(id)),
   );
   const href = run === undefined ? undefined : chartsLink(record, run, anchors);
   return (
     <>
-      {href === undefined ? "The charts of the load" : <a href={href}>The charts of the load</a>}
-      {visible(advice.slice(CHARTS_OF_LOAD.length))}
+      {visible(cause.advice)} {href === undefined ? null : <a href={href}>Charts of the load</a>}
     </>
   );
 }

@@ -1,3 +1,4 @@
+import { utc } from "../../../src/core/index.ts";
 import type { CheckChange, ComparedMetric, Comparison, RunRecord } from "../../../src/record/index.ts";
 import { oneLine } from "../../clean-text.ts";
 import {
@@ -9,7 +10,7 @@ import {
   mainMetrics,
 } from "../../text/index.ts";
 import { ForestPlot } from "../charts/forest-plot.tsx";
-import { decimal, percent, utc } from "../format.ts";
+import { decimal, percent } from "../format.ts";
 import { DataTable, Facts, Foreign, ForeignList, Heading, numbers, Section, StatusMark } from "../parts.tsx";
 
 /** What changed since the run that this one is compared with; nothing if there is none. */

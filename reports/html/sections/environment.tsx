@@ -1,8 +1,9 @@
+import { utc } from "../../../src/core/index.ts";
 import type { RunRecord } from "../../../src/record/index.ts";
 import { oneLine, visible } from "../../clean-text.ts";
 import { commandLineOf, rerunAllOf } from "../../evidence/reproduce.ts";
 import { LOAD_TERMS, RESULT_TERMS } from "../../text/index.ts";
-import { bytes, utc } from "../format.ts";
+import { bytes } from "../format.ts";
 import { Copyable, DataTable, Facts, Foreign, ForeignList, Heading, Prose, ScrollText, Section } from "../parts.tsx";
 
 /** Where and with what the run was made, and how to repeat it. */

@@ -1,3 +1,4 @@
+import { utc } from "../../../src/core/index.ts";
 import { type LoadRun, type RunRecord, STATUSES } from "../../../src/record/index.ts";
 import { oneLine, visible } from "../../clean-text.ts";
 import { commandLineOf } from "../../evidence/reproduce.ts";
@@ -6,7 +7,7 @@ import { isLoadOnly, startedLoads } from "../../figures/started-loads.ts";
 import { TONES, type Tone, VERDICT_TONES } from "../../status-style.ts";
 import { describeComparison } from "../../text/index.ts";
 import type { Anchors } from "../anchors.ts";
-import { decimal, duration, enumerate, plural, utc } from "../format.ts";
+import { decimal, duration, enumerate, plural } from "../format.ts";
 import { Facts, Foreign, StatusMark } from "../parts.tsx";
 import { MainFigures, Sides } from "./changes.tsx";
 import { secondRun } from "./environment.tsx";

@@ -1,9 +1,9 @@
 import type { Dialect, Mode } from "../../dialects/index.ts";
 import type { Verdict } from "../../judging/index.ts";
 import {
+  type AnyRequirement,
   type CustomRequirement,
   type Layer,
-  type Requirement,
   type RequirementId,
   requirementOf,
 } from "../../requirements/index.ts";
@@ -106,7 +106,7 @@ export interface InvariantSpec extends Declaration {
 interface Covering {
   /** Ids. */
   readonly covers: readonly string[];
-  readonly requirements: readonly (Requirement | CustomRequirement)[];
+  readonly requirements: readonly AnyRequirement[];
   readonly layer: Layer;
 }
 

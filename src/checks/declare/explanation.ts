@@ -1,4 +1,4 @@
-import type { CustomRequirement, Requirement } from "../../requirements/index.ts";
+import type { AnyRequirement } from "../../requirements/index.ts";
 import { unblockLines } from "../fixtures/static-fixture.ts";
 import { type Check, instancesOf } from "./check.ts";
 import type { Need } from "./need.ts";
@@ -14,7 +14,7 @@ export interface Explanation {
   /** The severity of a failure, and what to do about it. */
   readonly onFailure: string;
   readonly needs: readonly { readonly need: Need; readonly lines: readonly string[] }[];
-  readonly requirements: readonly (Requirement | CustomRequirement)[];
+  readonly requirements: readonly AnyRequirement[];
 }
 
 /** @param options words that a command needs to find the check, such as `--suite own.ts`. */

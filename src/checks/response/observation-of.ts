@@ -1,3 +1,4 @@
+import { excerptOf } from "../../core/index.ts";
 import { checkReply, checkStream, hasTooManyValues, isLimitReason, type ReplyDefect } from "../../dialects/index.ts";
 import type { Observation } from "../../judging/index.ts";
 import type { Response } from "./response.ts";
@@ -52,27 +53,26 @@ function outcomeOf(response: Response): Pick<Observation, "outcome" | "what"> {
   }
   // A contract may use another status for a limit, even a server error.
   if (status >= 400 && (status < 500 || isLimitReason(reason)))
-    return { outcome: "denied", what: reason === undefined ? `${status}` : startOf(reason) };
+    return { outcome: "denied", what: reason === undefined ? `${status}` : excerptOf(reason, MAX_REASON_CHARACTERS) };
   return { outcome: "failed", what: `${status}` };
 }
 
+/** A run keeps its observations, and a header may be a quarter of a megabyte long. */
 const MAX_REASON_CHARACTERS = 200;
-
-/** The start of a reason, as a copy: a part of a string keeps the whole in memory, and a run keeps its observations. */
-function startOf(reason: string): string {
-  if (reason.length <= MAX_REASON_CHARACTERS) return reason;
-  return Buffer.from(reason.slice(0, MAX_REASON_CHARACTERS), "utf16le").toString("utf16le");
-}
 
 /** Defects of replies that a model or a refusal may cause, and that say nothing about whether the request was admitted. */
 const OF_ADMITTED: readonly ReplyDefect[] = ["empty text", "an error with a 2xx status"];
 
-/**
- * Why a complete 2xx response is not a reply; `undefined` if it is one, if no reply was requested, or if it has more values than
- * is worth the memory.
- */
-function findReplyDefect({ requested: { endpoint, mode }, text }: Response): ReplyDefect | undefined {
-  if (endpoint === "models" || hasTooManyValues(text)) return undefined;
+/** Why a complete 2xx response is not a reply; `undefined` if it is one, or if no reply was requested. */
+function findReplyDefect(response: Response): ReplyDefect | undefined {
+  const { endpoint, mode } = response.requested;
+  if (endpoint === "models") return undefined;
+  const { text } = response;
+  // The readers of a response have bounds, and find no reply beyond them.
+  if (hasTooManyValues(text)) {
+    if (mode !== "streaming") return "not JSON";
+    return response.stream.outputs > 0 ? undefined : "a stream without output";
+  }
   const { defect } = mode === "streaming" ? checkStream(endpoint, text, false) : checkReply(endpoint, text);
   return defect === undefined || OF_ADMITTED.includes(defect) ? undefined : defect;
 }

@@ -1,6 +1,6 @@
 import { atPointer, nearestOf } from "../../core/index.ts";
 import type { ComparedValues, JudgeGuard } from "../../judging/index.ts";
-import { type CustomRequirement, isRequirementId, type Requirement } from "../../requirements/index.ts";
+import { type AnyRequirement, isRequirementId } from "../../requirements/index.ts";
 import { Response } from "../response/response.ts";
 
 /** A mistake in the judge of a custom suite. */
@@ -19,14 +19,14 @@ const LEVELS: Readonly<Record<Method, string>> = {
  * mistake in the suite explains. Without it, such a mistake looks like a defect of the gateway.
  */
 export class SuiteGuard implements JudgeGuard {
-  readonly #requirements: readonly (Requirement | CustomRequirement)[];
+  readonly #requirements: readonly AnyRequirement[];
   readonly #responses: readonly Response[];
 
   /**
    * @param requirements that the check covers.
    * @param responses of the recording that is judged.
    */
-  constructor(requirements: readonly (Requirement | CustomRequirement)[], responses: readonly Response[]) {
+  constructor(requirements: readonly AnyRequirement[], responses: readonly Response[]) {
     this.#requirements = requirements;
     this.#responses = responses;
   }
@@ -75,7 +75,7 @@ export class SuiteGuard implements JudgeGuard {
 }
 
 /** The only method of a verdict that accepts a requirement. */
-function methodOf({ level, layer }: Requirement | CustomRequirement): Method | "observe" {
+function methodOf({ level, layer }: AnyRequirement): Method | "observe" {
   if (layer === "compat") return "compat";
   if (level === "MUST") return "must";
   return level === "OPEN" ? "observe" : "should";

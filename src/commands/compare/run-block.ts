@@ -38,6 +38,11 @@ const QUANTILES = [
   ["p99", 0.99, 368],
 ] as const;
 
+/** Duration of a block with its warm-up, seconds; `undefined` if only the number of requests ends it. */
+export function durationOf({ arrivals }: Workload): number | undefined {
+  return arrivals === undefined ? undefined : planOf(arrivals).durationS;
+}
+
 /** What the blocks of a workload are too short to compare, as a sentence; `undefined` if they compare every quantile. */
 export function tooShortFor({
   arrivals,
@@ -52,7 +57,7 @@ export function tooShortFor({
   const short = QUANTILES.filter(([, , least]) => rarest < least);
   if (short.length === 0) return undefined;
   const needs = short.map(([stat, , least]) => `${stat} ${least}`).join(", ");
-  return `a block sends about ${formatCount(rarest, "request")} of each kind, too few to compare ${short.map(([stat]) => stat).join(" and ")} (needed: ${needs}). Longer blocks (--block-s) or a higher rate (--rate) send more`;
+  return `a block sends about ${formatCount(rarest, "request")} of each kind, too few to compare ${short.map(([stat]) => stat).join(" and ")} (needed: ${needs}). Raise --block-s or --rate, or the arrivals of the workload`;
 }
 
 function blockOf({ run, histograms }: RanLoad): Block {

@@ -4,7 +4,7 @@ import { jsonDocument, renderRun } from "../../../reports/index.ts";
 import { CHECKS } from "../../../suites/index.ts";
 import { planOf, select } from "../../checks/index.ts";
 import { assertEnoughPairs, compareLive, compareStored } from "../../compare/index.ts";
-import { didYouMeanPath, EXIT, type ExitCode, UsageError } from "../../core/index.ts";
+import { didYouMeanPath, EXIT, type ExitCode, formatRounded, UsageError } from "../../core/index.ts";
 import { Redactor } from "../../http/recorder/index.ts";
 import {
   assertNoEvents,
@@ -25,7 +25,7 @@ import { loadTargetOf } from "../../run/preflight/index.ts";
 import { composeRecord, keepRecord } from "../../run/record/index.ts";
 import { allKeys, type Target } from "../../target/index.ts";
 import { observeBehaviour, QUICK_SUITES, storedSide } from "./observe-behaviour.ts";
-import { runBlock, tooShortFor } from "./run-block.ts";
+import { durationOf, runBlock, tooShortFor } from "./run-block.ts";
 import { sideNames } from "./side-names.ts";
 
 export interface CompareOptions {
@@ -117,8 +117,12 @@ async function compareBuilds(options: CompareOptions, { interruption, onProgress
     startedAt,
   };
   journalStart(folder, start, redactor);
-  const loadS = options.pairs * BLOCKS * (workload.warmupS + options.blockS);
-  note(`${options.pairs} rounds of three blocks, ${options.blockS} s each, about ${Math.ceil(loadS / 60)} min`);
+  const blockS = durationOf(workload);
+  const length =
+    blockS === undefined
+      ? ""
+      : `, ${formatRounded(blockS - workload.warmupS, 1)} s each, about ${Math.ceil((options.pairs * BLOCKS * blockS) / 60)} min`;
+  note(`${options.pairs} rounds of three blocks${length}`);
   const block = { workload, redactor, stop: signal, abort: interruption.now };
   let blocks = 0;
   const comparison = await compareLive({
@@ -135,7 +139,7 @@ async function compareBuilds(options: CompareOptions, { interruption, onProgress
       const shown = { A: names.a, B: names.b, "A'": `${names.a} again` }[name];
       const onBlock = blockProgress(onProgress, `round ${round + 1} of ${options.pairs}, ${shown}`, {
         blocksAfter: options.pairs * BLOCKS - ++blocks,
-        blockS: workload.warmupS + options.blockS,
+        blockS: blockS ?? 0,
       });
       return runBlock({ ...block, target, budget, seed: blockSeed, onProgress: onBlock });
     },

@@ -31,12 +31,12 @@ const NOTHING = Buffer.alloc(0);
 /** Maximum number of bytes passed to the parser at a time: it creates two objects per field and can only be stopped between two calls. */
 const MAX_AT_ONCE = 8 * 1024;
 /** Maximum number of fields of a head, as in Node's own client. Each costs several objects. */
-export const MAX_FIELDS = 2_000;
+const MAX_FIELDS = 2_000;
 /**
  * Maximum length of a head, bytes. undici ends one with more than 256 KiB of fields, but has no limit for the status line, and a
  * gateway that never ends it would keep this process busy until the deadline of each request.
  */
-export const MAX_HEAD_BYTES = 512 * 1024;
+const MAX_HEAD_BYTES = 512 * 1024;
 const LF = 10;
 /** `HTTP/1.1 100`. */
 const STATUS_CHARACTERS = 12;
@@ -46,10 +46,8 @@ export interface WireListener {
   onFirstByte(): void;
   /** More bytes are about to be read; `afterHead` have been received after the head so far. */
   onMoreBytes(afterHead: number): void;
-  /** The head has more fields than a client reads. */
-  onTooManyFields(): void;
-  /** The head is longer than `MAX_HEAD_BYTES`. */
-  onTooLongHead(): void;
+  /** The head is larger than a client reads. @param detail which bound it exceeds. */
+  onTooLargeHead(detail: string): void;
   /** The connection failed after the message was complete, e.g. because of bytes beyond its length. */
   onBreak(error: Error): void;
 }
@@ -201,8 +199,9 @@ export class Connection {
       const lines = end === -1 ? rest : seen.subarray(this.#headEnd.length, end + 2);
       for (let at = lines.indexOf(LF); at !== -1; at = lines.indexOf(LF, at + 1)) this.#headLines++;
       this.#headBytes += lines.length;
-      if (this.#headLines > 1 + MAX_FIELDS) this.#listener?.onTooManyFields();
-      else if (this.#headBytes > MAX_HEAD_BYTES) this.#listener?.onTooLongHead();
+      if (this.#headLines > 1 + MAX_FIELDS) this.#listener?.onTooLargeHead(`over ${MAX_FIELDS} header fields`);
+      else if (this.#headBytes > MAX_HEAD_BYTES)
+        this.#listener?.onTooLargeHead(`over ${MAX_HEAD_BYTES / 1024} KiB before the end of the head`);
       if (end === -1) {
         this.#headEnd = Buffer.from(seen.subarray(-3));
         return;

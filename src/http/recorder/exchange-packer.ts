@@ -29,8 +29,9 @@ export interface PackedExchange {
 }
 
 /**
- * Reduces the memory of exchanges that are kept until a run is judged: bodies are compressed, and unpacked each time they are
- * read; so are long values of header fields. Header fields and large bodies that many exchanges share are stored once. Packing does not change what readers see.
+ * Reduces the memory of exchanges that are kept until a run is judged: bodies and long header values are compressed, and
+ * unpacked each time they are read; header fields and large bodies that many exchanges share are stored once. Packing does not
+ * change what readers see.
  */
 export class ExchangePacker {
   readonly #texts = new Map<string, string>();

@@ -1,7 +1,7 @@
 import type { Dispatcher } from "undici";
 import type { Clock } from "../../core/index.ts";
 import { type HeaderList, header } from "../../dialects/index.ts";
-import { type Connection, MAX_FIELDS, MAX_HEAD_BYTES, type WireListener } from "./connection.ts";
+import type { Connection, WireListener } from "./connection.ts";
 import { beginningOf, decodeBody } from "./decode-body.ts";
 import { endingOf, isCut, isParserError, OwnAbort } from "./ending-of.ts";
 import type { Bounds, Ending, EndingKind, Exchange, RecordedRequest, RecordedResponse } from "./exchange.ts";
@@ -143,12 +143,8 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
     if (afterHead - this.#framedBytes > MAX_FRAMING_BYTES) this.#leave("protocol-error", FRAMING_DETAIL);
   }
 
-  onTooManyFields(): void {
-    this.#leave("size-bound", `over ${MAX_FIELDS} header fields`);
-  }
-
-  onTooLongHead(): void {
-    this.#leave("size-bound", `over ${MAX_HEAD_BYTES / 1024} KiB before the end of the head`);
+  onTooLargeHead(detail: string): void {
+    this.#leave("size-bound", detail);
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {

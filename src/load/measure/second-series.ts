@@ -131,7 +131,7 @@ export class SecondSeries {
     this.#running.second = index;
   }
 
-  /** Computes the quantiles of the current second, which may go on: a running load is also closed to judge it so far. */
+  /** Computes the quantiles of the current second without ending it: a running load is also read to judge it so far. */
   #settle(): void {
     const { response, ttft, second } = this.#running;
     const closed = this.#seconds.get(second);

@@ -1,12 +1,18 @@
 import { describe, expect, test } from "vitest";
-import { ReadingCache, Response, ResponsePacker } from "../../../src/checks/index.ts";
+import { observationOf, ReadingCache, Response, ResponsePacker } from "../../../src/checks/index.ts";
+import type { Mode } from "../../../src/dialects/index.ts";
 import type { Exchange } from "../../../src/http/recorder/index.ts";
 
 const RULES = { reasonHeader: "x-service-error-code", actionHeader: "x-service-action" };
 
 function responseWith(
   text: string,
-  { type = "application/json", status = 200, cache = new ReadingCache() } = {},
+  {
+    type = "application/json",
+    status = 200,
+    cache = new ReadingCache(),
+    mode = "non-streaming",
+  }: { type?: string; status?: number; cache?: ReadingCache; mode?: Mode } = {},
 ): Response {
   const bytes = Buffer.byteLength(text);
   const exchange: Exchange = {
@@ -39,7 +45,7 @@ function responseWith(
     afterwards: undefined,
     redactions: [],
   };
-  const requested = { endpoint: "chat", mode: "non-streaming", intent: "valid", account: "a" } as const;
+  const requested = { endpoint: "chat", mode, intent: "valid", account: "a" } as const;
   return new Response(exchange, requested, { ...RULES, cache });
 }
 
@@ -102,5 +108,24 @@ describe("a packed response", () => {
     expect(own.json).toBe(json);
     for (let other = 0; other < 40; other++) void of(ours).json;
     expect(own.json).not.toBe(json);
+  });
+});
+
+describe("a 2xx that is too large to parse is admitted only if it has output", () => {
+  const many = (text: string) => `${text.repeat(300_000)}`;
+  test.each<[string, string, string, Mode, string]>([
+    ["JSON with a third of a million lists", `[${many("[],")}[]]`, "application/json", "non-streaming", "invalid"],
+    ["an HTML page with as many commas", `<html>${many("a, ")}</html>`, "text/html", "non-streaming", "invalid"],
+    ["a stream of events without output", many("data: {},\n\n"), "text/event-stream", "streaming", "invalid"],
+    [
+      "a stream with output and one enormous event",
+      `data: {"choices":[{"delta":{"content":"a"}}]}\n\ndata: [${many("0,")}0]\n\n`,
+      "text/event-stream",
+      "streaming",
+      "admitted",
+    ],
+  ])("%s", (_name, text, type, mode, outcome) => {
+    const response = responseWith(text, { type, mode });
+    expect(observationOf(response).outcome).toBe(outcome);
   });
 });

@@ -11,7 +11,7 @@ function blocks(ratePerS: number, durationS: number): Workload {
 test("before a comparison is said which quantiles its blocks are too short for", () => {
   // 20/s for 2 s: 20 of each kind.
   expect(tooShortFor(blocks(20, 2))).toBe(
-    "a block sends about 20 requests of each kind, too few to compare p95 and p99 (needed: p95 72, p99 368). Longer blocks (--block-s) or a higher rate (--rate) send more",
+    "a block sends about 20 requests of each kind, too few to compare p95 and p99 (needed: p95 72, p99 368). Raise --block-s or --rate, or the arrivals of the workload",
   );
   expect(tooShortFor(blocks(20, 10))).toMatch(
     /^a block sends about 100 requests of each kind, too few to compare p99 /,
