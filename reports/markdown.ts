@@ -251,7 +251,7 @@ const CODE = /`([^`]+)`|\b[a-z][a-z0-9+.-]*:\/\/[^\s<>"'`]*[^\s<>"'`.,;:)]/gi;
 const EMOJI = /:(?=[\w+-]+:)/g;
 
 /**
- * Plain text: Markdown and HTML are escaped. What is in backquotes and addresses are code, which hosts do not turn into links.
+ * Plain text: Markdown and HTML are escaped. Text in backquotes and addresses become code, which hosts do not turn into links.
  */
 export function inline(text: string): string {
   const line = oneLine(text, MAX_TEXT_CHARACTERS);
@@ -261,10 +261,10 @@ export function inline(text: string): string {
     written += `${escaped(line.slice(end, index))}<code>${escaped(quoted ?? found)}</code>`;
     end = index + found.length;
   }
-  return (written + escaped(line.slice(end))).replace(BLOCK_START, toReference);
+  return (written + escaped(line.slice(end))).replace(BLOCK_START, toCharacterReference);
 }
 
-/** What begins a heading, a list, a task or a link definition if a line begins with it. */
+/** Characters that start a heading, a list item, a task or a link definition at the beginning of a line. */
 const BLOCK_START = /^[#+[-]/;
 
 /**
@@ -283,9 +283,9 @@ const MARKUP = new RegExp(
   "gu",
 );
 
-const toReference = (sign: string): string => `&#${sign.charCodeAt(0)};`;
+const toCharacterReference = (sign: string): string => `&#${sign.charCodeAt(0)};`;
 
-const escaped = (text: string): string => html(text).replace(MARKUP, toReference).replace(EMOJI, "&#58;");
+const escaped = (text: string): string => html(text).replace(MARKUP, toCharacterReference).replace(EMOJI, "&#58;");
 
 function html(text: string): string {
   return visible(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");

@@ -2,8 +2,8 @@
 import { createRequire } from "node:module";
 import { setFlagsFromString } from "node:v8";
 
-// V8 lets a small heap grow fourfold between two collections of old objects, which a gateway that floods a run with large
-// replies turns into hundreds of MB of garbage (docs/internal/reliability.md). Measured: no more CPU time for a full run.
+// V8 lets a small heap grow fourfold between two collections of its old generation. A gateway that floods a run with large replies
+// then leaves hundreds of MB of garbage. Measured: a full run takes no more CPU time, a load of 3,000 requests/s about 4 % more.
 setFlagsFromString("--heap-growing-percent=70");
 
 // The program in one file (scripts/bundle.mjs), which starts in half the time that its modules need.

@@ -36,7 +36,7 @@ const responsesNameTheRegion = defineInvariant({
   id: "acme.region",
   title: "The region of every response is recorded",
   covers: [region],
-  explains: "Reads a header of every response of the run. An observation never fails a run.",
+  explains: "Reads a header of every response of the run. It is only recorded until every region sends it: an observation never fails a run.",
   judge(responses, verdict) {
     const regions = new Set(responses.map((response) => response.header("x-region") ?? "none"));
     verdict.observe(region, [...regions].sort());

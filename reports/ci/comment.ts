@@ -18,7 +18,7 @@ import { SIGNS } from "../status-style.ts";
 const MAX_CAUSES = 5;
 const MAX_IDS = 10;
 /** Maximum number of check ids of a cause. */
-const MAX_IDS_OF_CAUSE = 3;
+const MAX_CHECKS_PER_CAUSE = 3;
 
 /** Identifies the comment of a target, so that a job can replace it instead of adding another. */
 export function commentMarker({ target }: Pick<RunRecord, "target">): string {
@@ -54,7 +54,7 @@ function causesPart(record: RunRecord): string[] {
   const { causes, verdict } = record;
   if (causes.length > 0) {
     const lines = causes.slice(0, MAX_CAUSES).flatMap((cause) => causeLines(record, cause));
-    const more = causes.length > MAX_CAUSES ? [`- and ${causes.length - MAX_CAUSES} more`] : [];
+    const more = causes.length > MAX_CAUSES ? [`- and ${formatNumber(causes.length - MAX_CAUSES)} more`] : [];
     return [[...lines, ...more].join("\n")];
   }
   if (verdict.result === "pass" || verdict.reasons.length === 0) return [];
@@ -74,14 +74,14 @@ function causeLines(record: RunRecord, cause: Cause): string[] {
     `- ${SIGNS[weight]} ${inline(title)}`,
     // Without a requirement, it is a threshold of a load, which the title names.
     ...(requirements.length === 0 ? [] : [`  - ${inline(requirementSentence(record, cause))}`]),
-    `  - ${weightOf(cause)}: ${listed(checks, MAX_IDS_OF_CAUSE)}`,
+    `  - ${weightOf(cause)}: ${listed(checks, MAX_CHECKS_PER_CAUSE)}`,
     ...(first === undefined ? [] : [`  - Reproduce: ${command(rerunOf(record, first))}`]),
   ];
 }
 
 /** The first few ids, and the number of the others. */
 function listed(ids: readonly string[], most: number): string {
-  return `${ids.slice(0, most).map(code).join(", ")}${ids.length > most ? ` and ${ids.length - most} more` : ""}`;
+  return `${ids.slice(0, most).map(code).join(", ")}${ids.length > most ? ` and ${formatNumber(ids.length - most)} more` : ""}`;
 }
 
 function changesPart(record: RunRecord, base: RunRecord): string[] {
@@ -100,7 +100,7 @@ function changesPart(record: RunRecord, base: RunRecord): string[] {
   const lines = rows.flatMap(([title, some]) => {
     if (some.length === 0) return [];
     const ids = some.map(({ id }) => id);
-    return [`**${title} (${some.length})**: ${listed(ids, MAX_IDS)}`];
+    return [`**${title} (${formatNumber(some.length)})**: ${listed(ids, MAX_IDS)}`];
   });
   return lines.length === 0 ? ["No check changed."] : [lines.join("\n\n")];
 }

@@ -20,8 +20,8 @@ const LEVELS: Readonly<Partial<Record<Status, Result["level"]>>> = {
 const MAX_RESULTS = 5_000;
 
 /**
- * The run as SARIF for static analysis viewers. The location of a result is the target file, the only file of the user's repository
- * that a finding can be about.
+ * The run as SARIF for static analysis viewers. A result is located at the target file, if the run had one: no other file of the
+ * user's repository can be the subject of a finding.
  */
 export function renderSarif(record: RunRecord): string {
   const outcomes = outcomesOf(record)
@@ -105,7 +105,7 @@ function pageOf({ suite, layer, requirements }: Outcome, id: string): string {
   return `checks.md#${id.toLowerCase().replace(/[^a-z0-9_-]/g, "")}`;
 }
 
-/** What is required and where it is written, what to do, and where to read more, for people and as Markdown. */
+/** Help text of a rule, as plain text and as Markdown: requirement and source, advice, documentation. */
 function helpOf(record: RunRecord, outcome: Outcome, page: string): ReportingDescriptor["help"] {
   const rule = ruleOf(outcome);
   const required = record.requirements.filter(({ id }) => outcome.requirements.includes(id));
@@ -117,7 +117,7 @@ function helpOf(record: RunRecord, outcome: Outcome, page: string): ReportingDes
     ),
     ...(advice === undefined ? [] : [write(`What to do: ${advice}`)]),
     ...(explain === undefined ? [] : [`Explanation: ${asCode(explain)}`]),
-    `Documentation: ${asCode(`docs/${page}`)} in the package ${asCode(record.harness.name)}.`,
+    `Documentation: ${asCode(`docs/${page}`)} (in the ${asCode(record.harness.name)} package).`,
   ];
   const plain = (text: string) => oneLine(text, MAX_HELP_CHARACTERS);
   return { text: parts(plain, plain).join("\n"), markdown: parts(inline, code).join("\n\n") };
@@ -126,7 +126,7 @@ function helpOf(record: RunRecord, outcome: Outcome, page: string): ReportingDes
 const MAX_HELP_CHARACTERS = 600;
 
 /** Sources of targets that are not files: the embedded gateway, and the targets of `client` and `overhead`. */
-const NO_FILES: readonly string[] = ["embedded", "client", "--upstream"];
+const NON_FILE_SOURCES: readonly string[] = ["embedded", "client", "--upstream"];
 
 /**
  * A relative path: hosts reject paths that leave the repository.
@@ -134,7 +134,7 @@ const NO_FILES: readonly string[] = ["embedded", "client", "--upstream"];
  * @returns `undefined` if the run had no target file.
  */
 function fileOf({ target }: RunRecord): string | undefined {
-  if (NO_FILES.includes(target.source)) return undefined;
+  if (NON_FILE_SOURCES.includes(target.source)) return undefined;
   const parts = target.source.split(/[\\/]/).filter((part) => part !== "" && part !== "." && part !== "..");
   const inside = target.source.startsWith("/") ? parts.slice(-1) : parts;
   return inside.map((part) => encodeURIComponent(oneLine(part))).join("/") || "gauntlet.yaml";

@@ -10,7 +10,7 @@ export function rerunOf(record: RunRecord, id: string): string {
   return ["gauntlet", ...what.map(shellWord), ...onTarget(record)].join(" ");
 }
 
-/** The command that made the record. */
+/** The command line that produced this report. */
 export function commandLineOf(record: RunRecord): string {
   const { comparison, overhead, seed } = record;
   if (comparison?.kind === "stored")
@@ -20,9 +20,9 @@ export function commandLineOf(record: RunRecord): string {
   return rerunAllOf(record);
 }
 
-/** The command that repeats the run; of two stored runs, the second. */
+/** The command that repeats the run; for a comparison of two stored runs, the second of them. */
 export function rerunAllOf(record: RunRecord): string {
-  // Its targets are among the arguments.
+  // The arguments of a live comparison already name its targets.
   if (record.comparison?.kind === "live")
     return ["gauntlet compare", ...(record.arguments ?? []).map(shellWord), "--seed", String(record.seed)].join(" ");
   return ["gauntlet", commandOf(record), ...(record.arguments ?? []).map(shellWord), ...onTarget(record)].join(" ");

@@ -31,7 +31,7 @@ export function Page({ source, head }: { readonly source: ReportSource; readonly
   return (
     <Document title={record.verdict.headline} head={head}>
       <Masthead what="run report">
-        {second === undefined ? "" : `second run, ${second}: `}
+        {second === undefined ? "" : `second run (${second}): `}
         {utc(record.startedAt)} · <code>{visible(record.runId)}</code>
       </Masthead>
       <div class="frame">
@@ -65,7 +65,7 @@ export function Page({ source, head }: { readonly source: ReportSource; readonly
 /** A section that would say only that there is nothing to show is omitted. */
 const hasChecks = (record: RunRecord): boolean => record.checks.length > 0;
 const hasThresholds = (record: RunRecord): boolean => isLoadOnly(record) && loadsWithThresholds(record).length > 0;
-/** On the page of a load, the charts come before all tables. */
+/** On the page of a load, the charts come right after the thresholds. */
 const hasCharts = (record: RunRecord): boolean => isLoadOnly(record) && runsWithCharts(record).length > 0;
 const hasCoverage = (record: RunRecord): boolean => hasChecks(record) && !isLoadOnly(record);
 const hasCauses = (record: RunRecord): boolean => record.causes.length + unexplainedProblems(record).length > 0;

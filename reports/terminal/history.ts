@@ -81,7 +81,7 @@ function tableOf(all: readonly Trend[], colors: Colors): string[] {
     ...figures("runs"),
     "values",
     ...figures("latest", "median before", "change"),
-    ...(isEarly ? [] : ["changed with the run of", "trend"]),
+    ...(isEarly ? [] : ["changed in the run of", "trend"]),
   ];
   const paint = painter(colors);
   const rows = trends.map((trend) => {

@@ -43,7 +43,7 @@ export function describeObserved(observed: Observed): string {
   }
 }
 
-/** What was observed, and why nothing could be decided, if so: without what was expected. */
+/** What was observed and, if undecided, why. Omits what was expected. */
 export function describeFacts({ observed, reason }: Finding): string {
   if (reason === undefined) return describeObserved(observed);
   const why = describeUndecided(reason);

@@ -114,12 +114,12 @@ export class EventStreamDecoder {
     this.#pendingBytes += piece.length;
   }
 
-  /** A line within one piece: no copy of it is needed, and most lines of a stream are short or blank. */
+  /** Decodes a line that lies within one piece, without copying it. */
   #decode(bytes: Uint8Array, from: number, to: number): string {
     return from === to ? "" : this.#text.decode(bytes.subarray(from, to));
   }
 
-  /** @param whole the line, if it is not pending. */
+  /** @param whole the decoded line; `undefined` if its bytes are in `#pending`. */
   #endLine(whole: string | undefined, end: number, found: StreamItem[]): void {
     const start = this.#lineStart;
     if (this.#skipping > 0) {

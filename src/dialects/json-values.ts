@@ -53,10 +53,10 @@ export function isBeyondUse(text: string): boolean {
   return false;
 }
 
-/** Shorter texts cannot contain enough values to matter, characters. */
+/** Minimum length of a text that is scanned, characters: whatever a shorter one contains takes little memory. */
 const MIN_SCANNED_CHARACTERS = 65_536;
 
-/** Whether a text has too many values to parse it without using too much memory. */
+/** Whether a text is too large or too deeply nested to parse it within the bounds of memory. */
 export function hasTooManyValues(text: string): boolean {
   return text.length > MIN_SCANNED_CHARACTERS && isBeyondUse(text);
 }

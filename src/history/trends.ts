@@ -168,7 +168,7 @@ interface Judged {
   readonly numbers: readonly number[];
 }
 
-const changedWith = ({ startedAt }: ChangePoint): string => `changed with the run of ${utc(startedAt)}`;
+const changedIn = ({ startedAt }: ChangePoint): string => `changed in the run of ${utc(startedAt)}`;
 
 /** The reason for a series that is too short for a trend. */
 function tooFewRuns(runs: number): string {
@@ -182,13 +182,13 @@ function verdictOf(
   if (missing !== undefined) return { verdict: "inconclusive", why: missing, isMissing: true };
   if (numbers.length < MIN_RUNS) return { verdict: "inconclusive", why: tooFewRuns(numbers.length), isTooShort: true };
   const isWorse = changePoint !== null && changePoint.change > 0 === (worse === "higher");
-  if (isWorse) return { verdict: "regressed", why: changedWith(changePoint) };
+  if (isWorse) return { verdict: "regressed", why: changedIn(changePoint) };
   if (isSuddenlyWorse(numbers, { worse, scale, margin }))
     return {
       verdict: "inconclusive",
       why: `the latest run is far worse than all before it; ${MIN_SIDE} such runs are needed to tell a change from chance`,
     };
-  if (changePoint !== null) return { verdict: "improved", why: changedWith(changePoint) };
+  if (changePoint !== null) return { verdict: "improved", why: changedIn(changePoint) };
   const max = scale.isRelative ? MAX_DETECTABLE.relative : MAX_DETECTABLE.difference;
   return step !== null && step > max && scale.unit !== "count"
     ? { verdict: "inconclusive", why: "the runs differ too much: not even a change to twice the value would show" }

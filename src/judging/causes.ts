@@ -14,7 +14,7 @@ const ORDER: readonly string[] = [
   "LIMIT-1",
   "LIMIT-2",
 ];
-/** Those of custom suites come last. */
+/** Custom requirements rank last. */
 const rankOf = (requirement: string): number => {
   const rank = ORDER.indexOf(requirement);
   return rank === -1 ? ORDER.length : rank;

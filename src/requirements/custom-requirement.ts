@@ -19,12 +19,12 @@ export interface CustomRequirement<L extends CustomLevel = CustomLevel>
 export type AnyRequirement = Requirement | CustomRequirement;
 
 export interface CustomRequirementSpec<L extends CustomLevel = CustomLevel> {
-  /** Capital letters and digits, joined with hyphens: `ACME-REGION`. The first part is not that of a built-in requirement. */
+  /** Uppercase letters and digits, separated by hyphens: `ACME-REGION`. The first part is not that of a built-in requirement. */
   readonly id: string;
   readonly level: L;
   /** What is required, as a sentence. */
   readonly text: string;
-  /** Where it is written down, such as a document or a ticket. Default: `your own suite`. */
+  /** Where it is written down, such as a document or a ticket. Default: `custom suite`. */
   readonly source?: string;
 }
 
@@ -46,7 +46,7 @@ export function defineRequirement<const L extends CustomLevel>(spec: CustomRequi
       isObject(spec) && typeof spec["id"] === "string" ? `the requirement "${spec["id"]}"` : "the requirement";
     throw new TypeError(`${name} is not defined correctly: ${problems.join("; ")}`);
   }
-  const { id, level, text, source = "your own suite" } = spec;
+  const { id, level, text, source = "custom suite" } = spec;
   return { id, layer: "custom", level, binds: "gateway", area: firstPart(id).toLowerCase(), source, text };
 }
 
@@ -58,17 +58,17 @@ function problemsOf(spec: unknown): string[] {
   return [
     ...idProblems(id),
     ...(LEVELS.includes(level) ? [] : [`"level" must be "MUST" or "SHOULD", not ${shown(level)}`]),
-    ...(isText(text) ? [] : [`"text" must be a sentence, not ${shown(text)}`]),
-    ...(source === undefined || isText(source) ? [] : [`"source" must be a string, not ${shown(source)}`]),
+    ...(isText(text) ? [] : [`"text" must be a non-empty string, not ${shown(text)}`]),
+    ...(source === undefined || isText(source) ? [] : [`"source" must be a non-empty string, not ${shown(source)}`]),
   ];
 }
 
 function idProblems(id: unknown): string[] {
   if (typeof id !== "string" || !ID.test(id))
-    return [`"id" must be capital letters and digits joined with hyphens, such as "ACME-REGION", not ${shown(id)}`];
-  if (isRequirementId(id)) return [`"${id}" is a built-in requirement: begin the id with your own name`];
+    return [`"id" must be uppercase letters and digits separated by hyphens, such as "ACME-REGION", not ${shown(id)}`];
+  if (isRequirementId(id)) return [`"${id}" is a built-in requirement: use a prefix of your own, such as "ACME-"`];
   if (RESERVED.has(firstPart(id)))
-    return [`ids that begin with "${firstPart(id)}-" are built-in: begin the id with your own name`];
+    return [`the prefix "${firstPart(id)}-" is reserved for built-in requirements: use your own, such as "ACME-"`];
   return [];
 }
 

@@ -3,7 +3,7 @@ import { PROTOCOL_REQUIREMENTS } from "./protocol-requirements.ts";
 import type { Level } from "./requirement.ts";
 import { SPEC_REQUIREMENTS } from "./spec-requirements.ts";
 
-/** Who states a requirement; `custom` is a suite of the user's. Layers are reported separately. */
+/** Who states a requirement; `custom`: a custom suite. Layers are reported separately. */
 export type Layer = "specification" | "protocol" | "compat" | "custom";
 
 type SpecRequirement = (typeof SPEC_REQUIREMENTS)[number];

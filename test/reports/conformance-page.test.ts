@@ -34,7 +34,7 @@ test("areas without a judged requirement are one collapsed line", () => {
 });
 
 test("the control request of a failure has its own command", () => {
-  const requested = { endpoint: "chat", mode: "non-streaming", intent: "good" };
+  const requested = { endpoint: "chat", mode: "non-streaming", intent: "valid" };
   const evidence = (id: string) => readEvidence(exchangeLine(id, id === "x00002" ? { requested, control: true } : {}));
   const failed = result("auth.one[chat]", "fail", {
     findings: [broken({ control: "x00002", exchanges: ["x00001"] })],
@@ -81,7 +81,9 @@ test("a comparison says that a new warning is a regression, and other runs that 
   const warned = { ...record, counts: { ...counts, warn: 3 } };
   const pageOf = (one: RunRecord) => textsOf(elementsOfPage(one), "li").join("\n");
   const ofComparison = pageOf({ ...warned, comparison: { ...comparison, checks } });
-  expect(ofComparison).toContain("3 check instances warned, 1 of them newly. Only new warnings are regressions.");
+  expect(ofComparison).toContain(
+    "3 check instances warned, 1 of them newly. Of the warnings, only new ones are regressions.",
+  );
   expect(ofComparison).not.toContain("do not change the verdict");
   expect(pageOf({ ...warned, command: "conform" })).toContain("Warnings do not change the verdict.");
 });

@@ -30,7 +30,7 @@ const PHASES = [
 const pageOf = (load: JudgedLoad, checks: Parameters<typeof recordOf>[0] = []) =>
   elementsOfPage(recordOf(checks, { command: "load", load }));
 
-test("the charts of a load stand before all tables but those next to the verdict", () => {
+test("in the report of a load, the charts come before every table except those next to the verdict", () => {
   const page = pageOf({ runs: [loadRun("growth", { phases: PHASES })] });
   const sections = page.filter(({ tagName }) => tagName === "section").map((section) => attribute(section, "id"));
   expect(sections).toEqual(["verdict", "charts", "tiers", "retry-after", "latency", "data-quality", "environment"]);

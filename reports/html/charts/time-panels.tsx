@@ -146,7 +146,7 @@ interface LimitProps {
   readonly at: number;
 }
 
-/** Length of the dash before the name of a limit, and its distance from the texts. */
+/** Length of the dash before the name of a limit, and the gap on either side of it. */
 const KEY = { width: 22, gap: 7 };
 
 /** A limit across a panel. Its name is next to the title of the panel, where no line of the panel can be. */

@@ -224,7 +224,7 @@ function CheckList({ id, title, changes }: CheckListProps) {
   );
 }
 
-/** Places of one difference that are shown; the others are collapsed. */
+/** Maximum number of places that are shown for a difference; the others are collapsed. */
 const MAX_PLACES = 3;
 
 /** Each difference once, with all kinds of responses in which it was seen: as many rows as the verdict counts. */

@@ -11,7 +11,7 @@ const LAYERS = {
   specification: "The specification",
   protocol: "Underlying standards",
   compat: "What real clients need",
-  custom: "Requirements of your own suites, which this coverage does not count",
+  custom: "Custom requirements (not counted)",
 } as const;
 
 /** Which requirements were judged, where, and with what result. */

@@ -14,7 +14,7 @@ export function EnvironmentSection({ record }: { readonly record: RunRecord }) {
     <Section
       id="environment"
       title="Environment and method"
-      finding={`${second === undefined ? "Run" : `${second}, the second run, was made`} with ${harness.name} ${harness.version} on ${environment.platform}, Node ${environment.node.replace(/^v/, "")}, with seed ${record.seed}.`}
+      finding={`${second === undefined ? "Run" : `The second run (${second}) was made`} with ${harness.name} ${harness.version} on ${environment.platform}, Node ${environment.node.replace(/^v/, "")}, with seed ${record.seed}.`}
     >
       <Facts
         pairs={[
@@ -38,7 +38,7 @@ export function EnvironmentSection({ record }: { readonly record: RunRecord }) {
         </ScrollText>
       </details>
       <Heading id="reproduce" title="Reproduce" />
-      {second === undefined ? null : <p>The command of {second}, the second run:</p>}
+      {second === undefined ? null : <p>Command of the second run ({second}):</p>}
       <Copyable
         label="Command that repeats the run"
         text={visible(second === undefined ? commandLineOf(record) : rerunAllOf(record))}

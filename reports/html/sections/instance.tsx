@@ -192,8 +192,8 @@ export function Again({ record, check, evidence, control }: AgainProps) {
       )}
       {controlCommand === undefined ? null : (
         <>
-          <h4>{command === undefined ? "Or send its control request by hand" : "And its control request"}</h4>
-          <Copyable text={visible(controlCommand)} label="curl command of the control request" />
+          <h4>{command === undefined ? "Or send the control request by hand" : "And the control request"}</h4>
+          <Copyable text={visible(controlCommand)} label="curl command for the control request" />
         </>
       )}
       {[

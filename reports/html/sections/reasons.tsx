@@ -197,7 +197,7 @@ function ofTheRest({ command, comparison, counts, waivers = [], startedAt }: Run
         tail:
           newly === undefined
             ? ". Warnings do not change the verdict."
-            : `, ${newly === 0 ? "none" : decimal(newly)} of them newly. Only new warnings are regressions.`,
+            : `, ${newly === 0 ? "none" : decimal(newly)} of them newly. Of the warnings, only new ones are regressions.`,
       },
     ],
   ];

@@ -23,7 +23,7 @@ export function VerdictSection({ record, anchors }: { readonly record: RunRecord
   // Other commands compare as well, with a baseline or an earlier run: their verdict is that of the run.
   const comparison = record.command === "compare" ? record.comparison : undefined;
   const second = secondRun(record);
-  const of = second === undefined ? "" : `, ${second}`;
+  const of = second === undefined ? "" : ` (${second})`;
   const subject =
     comparison === undefined
       ? ([
@@ -95,7 +95,7 @@ export function VerdictSection({ record, anchors }: { readonly record: RunRecord
   );
 }
 
-/** Characters of the command next to the verdict; the last section has all of it, to copy. */
+/** Maximum number of characters of the command next to the verdict. */
 const MAX_COMMAND = 1_000;
 
 /** Loads whose figures are next to the verdict; the section of the load has all. */

@@ -104,7 +104,7 @@ export interface InvariantSpec extends Declaration {
 
 /** What a defined check covers. */
 interface Covering {
-  /** Ids. */
+  /** Requirement ids. */
   readonly covers: readonly string[];
   readonly requirements: readonly AnyRequirement[];
   readonly layer: Layer;
@@ -180,7 +180,7 @@ export function defineInvariant(spec: InvariantSpec): Invariant {
 
 const LAYERS = ["specification", "protocol", "compat", "custom"] as const;
 
-/** Looks up the requirements. A check belongs to the layer of the first in the order of `LAYERS`. */
+/** Looks up the requirements. The layer of a check is the first of `LAYERS` that one of them has. */
 function coveringOf({ id, covers }: Declaration): Covering {
   const requirements = covers.map((one) => (typeof one === "string" ? requirementOf(one) : one));
   const layer = LAYERS.find((candidate) => requirements.some((requirement) => requirement.layer === candidate));

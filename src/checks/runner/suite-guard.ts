@@ -36,8 +36,10 @@ export class SuiteGuard implements JudgeGuard {
     if (covers.includes(requirement)) return;
     const nearest = nearestOf(requirement, covers);
     const guess = nearest === undefined ? "" : ` (did you mean "${nearest}"?)`;
-    const next = isRequirementId(requirement) ? `Add it to "covers"` : "There is no such built-in requirement";
-    throw new JudgeMistake(`"${requirement}" is not in the check's "covers"${guess}. ${next}.`);
+    const next = isRequirementId(requirement)
+      ? `Add it to "covers".`
+      : `It is not a built-in requirement: declare it with defineRequirement, and add it to "covers".`;
+    throw new JudgeMistake(`"${requirement}" is not in the check's "covers"${guess}. ${next}`);
   }
 
   compare(method: Method, requirement: string, compared: ComparedValues): void {

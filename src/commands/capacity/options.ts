@@ -38,7 +38,7 @@ export const capacityCommand = defineCommand({
         variant,
         replicas,
       }),
-      ...grouped("What to search for", {
+      ...grouped("Search", {
         objective: { ...text('what must hold, for example "ttft_ms p99 < 800, failed < 0.1%"'), demandOption: true },
         streams: flag("search for streams in flight, not for requests per second"),
         workload: text("workload file whose mix of requests is sent"),

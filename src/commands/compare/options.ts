@@ -26,13 +26,13 @@ export const compareCommand = defineCommand({
       .positional("a", { type: "string", describe: "target file of the first build, or folder of a stored run" })
       .positional("b", { type: "string", describe: "the same for the second build" })
       .options({
-        ...grouped("Builds that are started here", {
+        ...grouped("Starting the builds", {
           "start-a": text(
             "command that starts the first build; unless <a> names its target file, it must start `gauntlet gateway`",
           ),
           "start-b": text("the same for the second build"),
         }),
-        ...grouped("Load of each block", {
+        ...grouped("Load", {
           pairs: {
             ...number(
               "rounds, at least 10; in each, the first build runs two blocks (one is the control), and the second build runs one",

@@ -43,7 +43,7 @@ export function durationOf({ arrivals }: Workload): number | undefined {
   return arrivals === undefined ? undefined : planOf(arrivals).durationS;
 }
 
-/** What the blocks of a workload are too short to compare, as a sentence; `undefined` if they compare every quantile. */
+/** Says which quantiles cannot be compared because a block sends too few requests; `undefined` if all can. */
 export function tooShortFor({
   arrivals,
   mix,
@@ -56,8 +56,8 @@ export function tooShortFor({
   const rarest = Math.floor((measured * Math.min(...mix.map(({ weight }) => weight))) / weights);
   const short = QUANTILES.filter(([, , least]) => rarest < least);
   if (short.length === 0) return undefined;
-  const needs = short.map(([stat, , least]) => `${stat} ${least}`).join(", ");
-  return `a block sends about ${formatCount(rarest, "request")} of each kind, too few to compare ${short.map(([stat]) => stat).join(" and ")} (needed: ${needs}). Raise --block-s or --rate, or the arrivals of the workload`;
+  const needs = short.map(([stat, , least]) => `${stat} (needs ${least})`).join(" and ");
+  return `a block sends about ${formatCount(rarest, "request")} of the rarest kind, too few to compare ${needs}. Raise --block-s or --rate, or the arrivals of the workload`;
 }
 
 function blockOf({ run, histograms }: RanLoad): Block {

@@ -157,7 +157,7 @@ async function compareBuilds(options: CompareOptions, { interruption, onProgress
   return await finish(compared, folder, interruption);
 }
 
-/** The words of the command line that decide what is compared, and how. */
+/** The command-line arguments that determine the comparison. */
 function argumentsOf(options: CompareOptions): string[] {
   return [
     ...[options.a, options.b].filter((path) => path !== undefined),

@@ -26,7 +26,7 @@ export const gatewayCommand = defineCommand({
   ],
   builder: (yargs) =>
     yargs.options({
-      ...grouped("Where", {
+      ...grouped("Network and processes", {
         port: { type: "number", ...within(PORTS), default: 0, describe: "TCP port; 0 takes a free one" },
         host: { type: "string", default: "127.0.0.1", describe: "address to listen on" },
         "admin-port": {
@@ -56,14 +56,14 @@ export const gatewayCommand = defineCommand({
           describe: "bucket size of the token-bucket limiter, requests",
         },
       }),
-      ...grouped("More accounts", {
+      ...grouped("Accounts and keys", {
         "tokens-per-minute": {
           type: "number",
           describe: "also create an account with a limit on tokens per minute, and print its key",
         },
         "token-counts": {
           type: "string",
-          describe: "what counts toward it: total, prompt or reserved; default total",
+          describe: "what --tokens-per-minute counts: total, prompt or reserved; default total",
         },
         keys: { type: "string", describe: "JSON file with the values of ready-made keys, by name" },
       }),

@@ -95,14 +95,14 @@ export async function init({ answers, ci, force }: InitOptions): Promise<Initial
     mkdirSync(dirname(file.path), { recursive: true });
     writeFileSync(file.path, file.text);
   }
-  return { paths: files.map(({ path }) => path), ignored: ignoreInGit(), looked };
+  return { paths: files.map(({ path }) => path), ignored: updateGitignore(), looked };
 }
 
 /** Keys, the default folder of runs, and the run folder of the CI jobs. */
 const IGNORED = [".env", "gauntlet-runs/", "gauntlet-run/"];
 
 /** Adds what must not be committed to `.gitignore`. @returns the lines that it did not have. */
-function ignoreInGit(): string[] {
+function updateGitignore(): string[] {
   const before = existsSync(".gitignore") ? readFileSync(".gitignore", "utf8") : "";
   const bare = (line: string) => line.trim().replace(/^\/|\/$/g, "");
   const known = new Set(before.split("\n").map(bare));

@@ -27,7 +27,7 @@ export const limitsCommand = defineCommand({
         mutation,
         variant,
       }),
-      ...grouped("Limits of the run", {
+      ...grouped("Budget", {
         "budget-requests": number("largest number of requests; default: from the limits of the account", {
           min: 1,
           max: 1e9,

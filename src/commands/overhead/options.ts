@@ -35,7 +35,7 @@ export const overheadCommand = defineCommand({
         start: text("command that starts the first gateway; GAUNTLET_UPSTREAM has the address of its upstream"),
         pid: number("process of the first gateway: its CPU time, memory and open files are measured (Linux)"),
       }),
-      ...grouped("What to send", {
+      ...grouped("Measurement", {
         concurrency: { ...text("numbers of clients, each with one request in flight"), default: "1,8,32,128" },
         "prompt-bytes": {
           ...text("sizes of the prompt; all but the first with the fewest clients only"),

@@ -29,8 +29,8 @@ declare const BUILD: { readonly commit: string; readonly dirty: boolean } | unde
 export const BUILD_OF_PROGRAM = typeof BUILD === "undefined" ? undefined : BUILD;
 
 /**
- * Address of a page of the documentation, such as `checks.md#authbearer`; `undefined` inside another program's bundle, or as long as
- * package.json names no real repository.
+ * Address of a page of the documentation, such as `checks.md#authbearer`; `undefined` inside another program's bundle, or while
+ * `homepage` in package.json is a placeholder.
  */
 export function docsAddress(page: string, home: string | undefined = homepage): string | undefined {
   return home === undefined || home.includes("OWNER/REPOSITORY")

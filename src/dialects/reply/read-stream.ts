@@ -83,7 +83,7 @@ function readEvents(body: Uint8Array): { events: StreamEvent[]; comments: number
     else {
       const { name, data, start, end } = item;
       const last = events.at(-1);
-      // A flood of equal events takes little memory.
+      // Consecutive equal events share one parsed value, so that a flood of them takes little memory.
       const { raw, json } = last?.raw === data ? last : { raw: data, json: parseJson(data) };
       events.push({ name, raw, json, start, end });
     }

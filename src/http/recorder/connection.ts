@@ -33,7 +33,7 @@ const MAX_AT_ONCE = 8 * 1024;
 /** Maximum number of fields of a head, as in Node's own client. Each costs several objects. */
 const MAX_FIELDS = 2_000;
 /**
- * Maximum length of a head, bytes. undici ends one with more than 256 KiB of fields, but has no limit for the status line, and a
+ * Maximum length of a head, bytes. undici aborts on more than 256 KiB of header fields, but has no limit for the status line, and a
  * gateway that never ends it would keep this process busy until the deadline of each request.
  */
 const MAX_HEAD_BYTES = 512 * 1024;

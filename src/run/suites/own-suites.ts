@@ -28,8 +28,8 @@ export function isQuick({ id, check }: Instance): boolean {
  * The built-in checks, and those of custom suites: modules whose default export is a list of checks made with `defineCheck` and
  * `defineInvariant`.
  *
- * @throws UsageError when a module cannot be loaded, exports no checks, or reuses the id of an existing check or
- *   requirement.
+ * @throws UsageError when a module cannot be loaded, exports no checks, reuses a check id, or defines one requirement id in two
+ *   ways.
  */
 export async function checksWith(files: readonly string[]): Promise<readonly Check[]> {
   const checks = [...CHECKS];
@@ -54,7 +54,7 @@ export async function checksWith(files: readonly string[]): Promise<readonly Che
         const definition = JSON.stringify(requirement);
         if ((declared.get(name) ?? definition) !== definition)
           throw new UsageError(
-            `${placeOfLast(path, `"${name}"`)}: the requirement "${name}" is already defined differently`,
+            `${placeOfLast(path, `"${name}"`)}: the requirement "${name}" has two different definitions`,
             {
               hint: "Give each requirement its own id.",
             },

@@ -8,13 +8,13 @@ function blocks(ratePerS: number, durationS: number): Workload {
   return { arrivals, mix: [{ weight: 1 }, { weight: 1 }], warmupS: 1 } as unknown as Workload;
 }
 
-test("before a comparison is said which quantiles its blocks are too short for", () => {
+test("warns before a comparison when blocks are too short for a quantile", () => {
   // 20/s for 2 s: 20 of each kind.
   expect(tooShortFor(blocks(20, 2))).toBe(
-    "a block sends about 20 requests of each kind, too few to compare p95 and p99 (needed: p95 72, p99 368). Raise --block-s or --rate, or the arrivals of the workload",
+    "a block sends about 20 requests of the rarest kind, too few to compare p95 (needs 72) and p99 (needs 368). Raise --block-s or --rate, or the arrivals of the workload",
   );
   expect(tooShortFor(blocks(20, 10))).toMatch(
-    /^a block sends about 100 requests of each kind, too few to compare p99 /,
+    /^a block sends about 100 requests of the rarest kind, too few to compare p99 /,
   );
   expect(tooShortFor(blocks(80, 10))).toBeUndefined();
 });

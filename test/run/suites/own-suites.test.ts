@@ -300,9 +300,9 @@ describe("your own suites", () => {
     [
       "is defined twice",
       'const one = (text) => [defineRequirement({ id: "ACME-1", level: "MUST", text })];\nexport default [defineCheck({ ...common, id: "acme.a", covers: one("A.") }), defineCheck({ ...common, id: "acme.b", covers: one("B.") })];',
-      's.mjs:2:48: the requirement "ACME-1" is already defined differently',
+      's.mjs:2:48: the requirement "ACME-1" has two different definitions',
     ],
-  ])("a requirement of one's own that %s is refused, with its place", async (_what, text, says) => {
+  ])("rejects a custom requirement that %s, and says where", async (_what, text, says) => {
     using folder = project();
     writeFileSync(join(folder.path, "s.mjs"), `${OWN_REQUIREMENT_HEAD}\n${text}`);
     const { code, stderr } = await gauntlet(["checks", "--suite", "s.mjs"], {}, folder.path);
@@ -310,7 +310,7 @@ describe("your own suites", () => {
     expect(code).toBe(2);
   });
 
-  test("a requirement of one's own is reported like a built-in one, and counts neither as coverage nor for a claim", async () => {
+  test("a custom requirement is reported like a built-in one, but counts toward neither coverage nor a claim", async () => {
     using folder = project();
     writeFileSync(join(folder.path, "s.mjs"), OWN_REQUIREMENTS);
     const given = ["--suite", "./s.mjs"];
@@ -359,7 +359,7 @@ describe("your own suites", () => {
     expect(JSON.parse(again.stdout).changed).toEqual([]);
   });
 
-  test("a requirement of one's own is listed, explained, selected, and required by a policy", async () => {
+  test("a custom requirement is listed, explained, selected, and required by a policy", async () => {
     using folder = project();
     writeFileSync(join(folder.path, "s.mjs"), OWN_REQUIREMENTS);
     const given = ["--suite", "./s.mjs"];

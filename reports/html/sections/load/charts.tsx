@@ -9,11 +9,11 @@ import { spansOfRun } from "../../load-phases.ts";
 import { Figure, Heading, Section } from "../../parts.tsx";
 import { type Point, thin } from "../../thin-series.ts";
 
-/** What happened when, before the tables: on the page of a load only. Other pages have the charts next to their tables. */
+/** What happened when, right after the thresholds: on the page of a load only. Other pages have the charts next to their tables. */
 export function ChartsSection({ record, anchors }: { readonly record: RunRecord; readonly anchors: Anchors }) {
   const runs = runsWithCharts(record);
   return (
-    <Section id="charts" title="Over time" finding="Latency and requests, second by second.">
+    <Section id="charts" title="Over time" finding="Latency and requests over the run.">
       <LatencyNote />
       {runs.map((run) => (
         <div key={run.name}>
@@ -47,8 +47,8 @@ const pointsOf = ({ phases }: LoadRun) => thin(phases.flatMap(({ series }) => se
 export function LatencyNote() {
   return (
     <p class="note">
-      Latency: admitted requests by the second in which they ended. Gaps: seconds in which no request ended. A point
-      that covers several seconds shows the worst of them.
+      Latency of admitted requests, by the second in which they ended. A gap means that no request ended in that second.
+      A point that covers several seconds shows the worst of them.
     </p>
   );
 }
@@ -82,7 +82,7 @@ export function LatencyOverTime({ run }: { readonly run: LoadRun }) {
 
 /** The record has the quantiles of a second for all requests together, not per mode. */
 const POOLED =
-  "E2E latency includes streaming and non-streaming requests: it rises when the first long streams end, and moves with the mix.";
+  "E2E latency combines streaming and non-streaming requests, so it rises when the first long streams end, and shifts with the mix.";
 
 const hasBothModes = ({ phases }: LoadRun): boolean => {
   const admitted = phases.flatMap(({ classes }) => classes.filter(({ outcome }) => outcome === "admitted"));
@@ -105,7 +105,9 @@ export function RequestsOverTime({ run }: { readonly run: LoadRun }) {
     <Figure
       title="Requests over time"
       note={
-        bucketS === 1 ? undefined : `Each point is the mean of ${bucketS} seconds, of requests in flight the highest.`
+        bucketS === 1
+          ? undefined
+          : `Each point is the mean over ${bucketS} seconds; for requests in flight, the maximum.`
       }
       drawing={
         <TimePanels

@@ -25,7 +25,7 @@ export function redactExchange(redactor: Redactor, raw: RawExchange): Exchange {
   const clean = (text: string, place: Redaction["place"]): string => {
     const result = redactor.redact(text);
     for (const found of result.found.slice(0, MAX_REDACTIONS - redactions.length)) {
-      // Equal ones are one object: a run keeps those of all its exchanges.
+      // Equal redactions of an exchange share one object, because a run keeps them for every exchange.
       const key = `${found.secret}\n${found.whole}\n${found.form}\n${place}`;
       const redaction = known.get(key) ?? { ...found, place };
       known.set(key, redaction);
