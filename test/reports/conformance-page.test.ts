@@ -44,7 +44,7 @@ test("the control request of a failure has its own command", () => {
     (one) => one.tagName === "pre" && textOf(one).startsWith("curl "),
   );
   expect(commands.map((one) => attribute(one, "aria-label"))).toEqual(
-    expect.arrayContaining(["curl command with the key as a variable", "curl command of the control request"]),
+    expect.arrayContaining(["curl command with the key as a variable", "curl command for the control request"]),
   );
 });
 
@@ -92,8 +92,8 @@ test("the page of two stored runs names the run whose time and duration it shows
   const side = { label: "staging", runId: "1", startedAt: "2026-11-20T08:00:00.000Z", command: "conform" };
   const page = elementsOfPage(compared({ kind: "stored", a: { ...side, name: "old" }, b: { ...side, name: "new" } }));
   const header = page.find(({ tagName }) => tagName === "header");
-  expect(header === undefined ? "" : textOf(header)).toContain("second run, new: ");
-  expect(textsOf(page, "dt")).toEqual(expect.arrayContaining(["Started, new", "Duration, new"]));
+  expect(header === undefined ? "" : textOf(header)).toContain("second run (new): ");
+  expect(textsOf(page, "dt")).toEqual(expect.arrayContaining(["Started (new)", "Duration (new)"]));
   expect(textsOf(page, "dd")).toContain("gauntlet compare old new");
   expect(textsOf(page, "dd").filter((text) => text.includes("2026-11-20 08:00:00 UTC"))).toHaveLength(2);
 });

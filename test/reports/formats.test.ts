@@ -100,7 +100,7 @@ test("sarif: fits its schema; a result for each problem, fingerprints that stay"
   const named = JSON.parse(render("sarif", recordOf([own, known]))).runs[0].tool.driver.rules;
   const pages = named.map(({ id, help }: { id: string; help: { text: string } }) => [
     id,
-    /docs\/(\S+) in the package \S+\.$/.exec(help.text)?.[1],
+    /docs\/(\S+) \(in the \S+ package\)\.$/.exec(help.text)?.[1],
   ]);
   expect(pages).toContainEqual(["auth.unknown-key", "checks.md#authunknown-key"]);
   expect(pages).toContainEqual(["mine.own", "own-suites.md"]);

@@ -60,7 +60,7 @@ test("the caption says when a chart has streaming and non-streaming requests in 
       .filter(({ tagName }) => tagName === "figcaption")
       .map(textOf)
       .find((text) => text.startsWith("Latency over time"));
-  expect(captionOf(PHASES)).toContain("E2E latency includes streaming and non-streaming requests");
+  expect(captionOf(PHASES)).toContain("E2E latency combines streaming and non-streaming requests");
   expect(captionOf(PHASES.slice(0, 1))).not.toContain("non-streaming");
 });
 
