@@ -280,17 +280,17 @@ describe("your own suites", () => {
     [
       "has the id of a built-in one",
       'const a = 1;\n  defineRequirement({ id: "AUTH-1", level: "MUST", text: "A." });',
-      's.mjs:3:3: the requirement "AUTH-1" is not defined correctly: "AUTH-1" is a built-in requirement: begin the id with your own name',
+      's.mjs:3:3: the requirement "AUTH-1" is not defined correctly: "AUTH-1" is a built-in requirement: use a prefix of your own, such as "ACME-"',
     ],
     [
       "begins like a built-in one",
       'defineRequirement({ id: "AUTH-99", level: "MUST", text: "A." });',
-      's.mjs:2:1: the requirement "AUTH-99" is not defined correctly: ids that begin with "AUTH-" are built-in: begin the id with your own name',
+      's.mjs:2:1: the requirement "AUTH-99" is not defined correctly: the prefix "AUTH-" is reserved for built-in requirements: use your own, such as "ACME-"',
     ],
     [
       "has everything wrong",
       'defineRequirement({ id: "acme-1", level: "MAY", text: " ", source: 1 });',
-      's.mjs:2:1: the requirement "acme-1" is not defined correctly: "id" must be capital letters and digits joined with hyphens, such as "ACME-REGION", not "acme-1"; "level" must be "MUST" or "SHOULD", not "MAY"; "text" must be a sentence, not " "; "source" must be a string, not 1',
+      's.mjs:2:1: the requirement "acme-1" is not defined correctly: "id" must be uppercase letters and digits separated by hyphens, such as "ACME-REGION", not "acme-1"; "level" must be "MUST" or "SHOULD", not "MAY"; "text" must be a non-empty string, not " "; "source" must be a non-empty string, not 1',
     ],
     [
       "is named without having been defined",
@@ -337,7 +337,7 @@ describe("your own suites", () => {
       },
       {
         ...{ id: "ACME-REGION", layer: "custom", level: "SHOULD", binds: "gateway", area: "acme" },
-        ...{ source: "your own suite", text: "Every response names its region." },
+        ...{ source: "custom suite", text: "Every response names its region." },
       },
     ]);
     expect(causes).toMatchObject([{ requirement: "ACME-STATUS" }, { requirement: "ACME-REGION" }]);
@@ -369,7 +369,7 @@ describe("your own suites", () => {
       "ACME-STATUS (MUST, custom, handbook, 4.2)\n  Every reply has the status 299.\n\nChecks: acme.status, acme.both\n",
     );
     expect(await printed("explain", "acme.region")).toContain(
-      "ACME-REGION (SHOULD, your own suite): Every response names its region.",
+      "ACME-REGION (SHOULD, custom suite): Every response names its region.",
     );
     writeFileSync(join(folder.path, "p.yaml"), "require: { requirements: [ACME-REGION] }\n");
     const words = ["run", "--only", "ACME-REGION", "--no-load", "--policy", "p.yaml", "--target", "embedded", "--json"];
