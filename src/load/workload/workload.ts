@@ -208,7 +208,7 @@ export function shortClass({ dialects }: Pick<Target, "dialects">, stream: boole
 
 /** @throws ConfigError with all problems of the file and of its trace. */
 export function loadWorkload(path: string): Workload {
-  const text = readText(path, "Name starter, growth, scale, peak, soak, stress, own, or a workload file.");
+  const text = readText(path, "Name a workload file.");
   const { value, written } = readYaml(text, path, workloadSchema);
   return resolveWorkload(value, written, path);
 }

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { didYouMean, UsageError } from "../../core/index.ts";
+import { didYouMean, didYouMeanPath, UsageError } from "../../core/index.ts";
 import { loadWorkload, type Workload } from "../../load/index.ts";
 
 /** Tiers and workloads that ship with Gauntlet. */
@@ -13,11 +13,15 @@ const SHIPPED = [
 /** A workload by the name of a shipped one, or by its path. */
 export function findWorkload(name: string): Workload {
   const shipped = /^[a-z-]+$/.test(name) ? shippedWorkload(name) : undefined;
-  // A bare word that is not a file is a mistyped name.
-  if (shipped === undefined && /^[\w-]+$/.test(name) && !existsSync(name)) {
-    throw new UsageError(`no tier, built-in workload or file is named "${name}"`, {
-      hint: `${didYouMean(name, SHIPPED)}Built in: ${SHIPPED.join(", ")}. Your own workloads are YAML files.`,
-    });
+  if (shipped === undefined && !existsSync(name)) {
+    // A bare word is a mistyped name.
+    const isWord = /^[\w-]+$/.test(name);
+    throw new UsageError(
+      isWord ? `no tier, built-in workload or file is named "${name}"` : `there is no workload file "${name}"`,
+      {
+        hint: `${isWord ? didYouMean(name, SHIPPED) : didYouMeanPath(name)}Built in: ${SHIPPED.join(", ")}. Your own workloads are YAML files. \`gauntlet load --help\` shows both.`,
+      },
+    );
   }
   return loadWorkload(shipped ?? name);
 }

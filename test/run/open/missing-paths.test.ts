@@ -31,6 +31,15 @@ describe("a path that leads nowhere: the message names it, and what was probably
     ["rejudge frist", 'there is no folder "frist"\n  Did you mean "first"?'],
     ["waivers suggest frist", 'there is no folder "frist"\n  Did you mean "first"?'],
     ["conform --target gauntlt.yaml", 'no such file or folder.\n  Did you mean "gauntlet.yaml"? Name a target file'],
+    [
+      "load nofile.yaml --target embedded",
+      'there is no workload file "nofile.yaml"\n  Built in: starter, growth, scale, own, peak, soak, stress, rolling-restart,',
+    ],
+    [
+      "load --target embedded gauntlt.yaml",
+      'there is no workload file "gauntlt.yaml"\n  Did you mean "gauntlet.yaml"? ',
+    ],
+    ["size nofile.yaml", "Your own workloads are YAML files. `gauntlet load --help` shows both."],
   ])("%s", async (args, says) => {
     const { code, stdout, stderr } = await gauntlet(args.split(" "), {}, folder.path);
     expect(stderr).toContain(says);
