@@ -2,7 +2,6 @@ import { formatNumber } from "../src/core/index.ts";
 import {
   type Cause,
   type Comparison,
-  checkOfPhase,
   checksOfThresholds,
   explainedBy,
   type LoadRun,
@@ -10,6 +9,7 @@ import {
   type RunRecord,
   STATUSES,
   statusOfFinding,
+  statusOfPhase,
 } from "../src/record/index.ts";
 import { causesInWords, requirementSentence, weightOf } from "./causes.ts";
 import { oneLine, visible } from "./clean-text.ts";
@@ -138,7 +138,7 @@ function loadPart(record: RunRecord, runs: readonly LoadRun[]): string {
   const requirements = runs.flatMap((run) =>
     run.phases.map(
       (phase) =>
-        `| ${inline(run.name)} | ${inline(phase.name)} | ${checkOfPhase(record.checks, run, phase)?.status ?? ""} | ${[phase.sent, phase.admitted, phase.denied, phase.failed, phase.invalid].map((count) => formatNumber(count)).join(" | ")} | ${formatNumber(phase.rates.admitted, 1)} |`,
+        `| ${inline(run.name)} | ${inline(phase.name)} | ${statusOfPhase(record.checks, run, phase) ?? ""} | ${[phase.sent, phase.admitted, phase.denied, phase.failed, phase.invalid].map((count) => formatNumber(count)).join(" | ")} | ${formatNumber(phase.rates.admitted, 1)} |`,
     ),
   );
   const head = "| run | phase | verdict | sent | admitted | denied | failed | invalid | admitted/s |";

@@ -1,10 +1,10 @@
 import {
   type CheckResult,
-  checkOfPhase,
   checksOfRun,
   checksOfThresholds,
   type LoadRun,
   type RunRecord,
+  statusOfPhase,
 } from "../../src/record/index.ts";
 import { oneLine } from "../clean-text.ts";
 import { describeFacts, describeLoadResult, type LoadResultFacts } from "../text/index.ts";
@@ -16,7 +16,7 @@ export function resultOfLoad({ verdict, checks: all }: RunRecord, run: LoadRun):
   if (verdict.result !== "pass") return undefined;
   const checks = checksOfRun(all, run);
   const sum = (name: "denied" | "failed" | "invalid") => run.phases.reduce((total, phase) => total + phase[name], 0);
-  const passed = run.phases.filter((phase) => checkOfPhase(checks, run, phase)?.status === "pass").length;
+  const passed = run.phases.filter((phase) => statusOfPhase(checks, run, phase) === "pass").length;
   const result = describeLoadResult({
     ...{ name: run.name, phases: run.phases.length, passed, admittedPerS: run.phases[0]?.rates.admitted ?? 0 },
     ...{ denied: sum("denied"), failed: sum("failed"), invalid: sum("invalid") },

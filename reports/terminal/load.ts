@@ -2,7 +2,6 @@ import { formatCount, formatNumber, groupBy } from "../../src/core/index.ts";
 import {
   type CheckResult,
   checkOfEvents,
-  checkOfPhase,
   checksOfRun,
   checksOfThresholds,
   type Finding,
@@ -10,6 +9,7 @@ import {
   type LoadPhase,
   type LoadRun,
   type RunRecord,
+  statusOfPhase,
 } from "../../src/record/index.ts";
 import { oneLine } from "../clean-text.ts";
 import { executionText, figureTexts } from "../figures/event-figures.ts";
@@ -87,6 +87,7 @@ function renderRun(run: LoadRun, { checks, colors, isShared }: RunContext): stri
   for (const phase of run.phases) lines.push(...steadyLines(phase));
   for (const phase of run.phases) lines.push(...invalidLines(phase, run.phases.length > 1));
   const thresholds = checksOfThresholds(checks, run);
+  if (thresholds.length > 0 && run.phases.length > 1) lines.push("  thresholds over all phases:");
   lines.push(
     ...thresholdLines(
       thresholds.flatMap(({ findings }) => findings),
@@ -129,7 +130,7 @@ function countLines(run: LoadRun, checks: readonly CheckResult[], colors: Colors
   );
   const counts = ["sent", "admitted", "denied", ...(rare ?? [])] as const;
   const rows = run.phases.map((phase) => {
-    const verdict = checkOfPhase(checks, run, phase)?.status ?? "not-applicable";
+    const verdict = statusOfPhase(checks, run, phase) ?? "not-applicable";
     const paint = verdict === "pass" ? colors.green : verdict === "fail" ? colors.red : colors.yellow;
     return [phase.name, paint(verdict), ...counts.map((name) => formatNumber(phase[name]))];
   });

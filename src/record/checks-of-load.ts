@@ -2,6 +2,7 @@ import type { CheckResult } from "./check-result.ts";
 import type { Finding } from "./finding.ts";
 import type { JudgedLoad, JudgedRun } from "./judged-load.ts";
 import type { JudgedPhase, LoadRun, LoadSection } from "./sections/load-section.ts";
+import { type Status, worstStatus } from "./status.ts";
 
 type Named = Pick<LoadRun, "name">;
 
@@ -69,6 +70,26 @@ export function checksOfRun(checks: readonly CheckResult[], run: Named): CheckRe
 export function checkOfPhase(checks: readonly CheckResult[], run: Named, phase: Named): CheckResult | undefined {
   const id = phaseCheckId(run, phase);
   return checks.find((check) => check.id === id);
+}
+
+/**
+ * The verdict on a phase as tables show it: with the invariants over its exchanges. The only phase of a run has the verdict of the
+ * run, whose thresholds are about its requests: a phase that passes in a run that failed would contradict it.
+ *
+ * @returns `undefined` if the record lacks the check of the phase.
+ */
+export function statusOfPhase(
+  checks: readonly CheckResult[],
+  run: Named & { readonly phases: readonly Named[] },
+  phase: Named,
+): Status | undefined {
+  const own = checkOfPhase(checks, run, phase);
+  if (own === undefined) return undefined;
+  const all = checksOfRun(checks, run);
+  const others = run.phases.length === 1 ? all : all.filter(({ id }) => id.startsWith(`${own.id}.`));
+  // What passed elsewhere does not make a phase pass in which nothing was judged.
+  const worse = others.map(({ status }) => status).filter((status) => status !== "pass");
+  return worstStatus([own.status, ...worse]);
 }
 
 const RUN_TITLE = "Load generation";

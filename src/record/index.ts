@@ -18,6 +18,7 @@ export {
   checksOfUnsent,
   figuresOfLoad,
   phaseCheckId,
+  statusOfPhase,
 } from "./checks-of-load.ts";
 export { compareSeparateRuns } from "./compare-separate-runs.ts";
 export { measuredShare } from "./compare-shares.ts";

@@ -8,6 +8,7 @@ import {
   type Finding,
   figuresOfLoad,
   type JudgedLoad,
+  statusOfPhase,
 } from "../../src/record/index.ts";
 
 type Run = JudgedLoad["runs"][number];
@@ -117,6 +118,42 @@ test("checks of a run are found by its name, and not those of a run whose name b
   expect(checkOfPhase(checks, { name: "starter-2" }, { name: "over-rate-limit" })?.id).toBe(
     "load.starter-2.over-rate-limit",
   );
+});
+
+describe("the verdict on a phase in tables", () => {
+  const THRESHOLDS = [
+    { status: "fail", message: "crossed", findings: [{ name: "failed < 1 %" }] },
+  ] as unknown as NonNullable<Run["thresholds"]>;
+  const INVARIANTS = [{ id: "chat.every-usage", status: "fail" }] as unknown as Phase["invariants"];
+  const named = (name: string, given: Partial<Phase> = {}) => phase({ name, ...given });
+  test.each<[string, Partial<Run>, string[]]>([
+    ["passes in a run that passes", {}, ["pass"]],
+    ["the only phase fails with a threshold of its run", { thresholds: THRESHOLDS }, ["fail"]],
+    [
+      "the only phase is inconclusive with its run",
+      { reasons: [{ text: "late" }] as Run["reasons"] },
+      ["inconclusive"],
+    ],
+    [
+      "of several phases, a threshold over all of them fails none",
+      { thresholds: THRESHOLDS, phases: [named("a"), named("b")] },
+      ["pass", "pass"],
+    ],
+    [
+      "fails with an invariant over its exchanges",
+      { phases: [named("a", { invariants: INVARIANTS }), named("b")] },
+      ["fail", "pass"],
+    ],
+    [
+      "nothing judged: does not pass with the generator",
+      { phases: [named("a", { verdict: "not-applicable" })] },
+      ["not-applicable"],
+    ],
+  ])("%s", (_what, given, expected) => {
+    const judged = run(given);
+    const checks = checksOfLoad({ runs: [judged] } as JudgedLoad);
+    expect(judged.phases.map((one) => statusOfPhase(checks, judged, one))).toEqual(expected);
+  });
 });
 
 test("load that was not sent is inconclusive, one check per run", () => {

@@ -7,6 +7,7 @@ import {
   type Quantiles,
   type RunRecord,
   statusOfFinding,
+  statusOfPhase,
 } from "../../../../src/record/index.ts";
 import { oneLine } from "../../../clean-text.ts";
 import { kindOf } from "../../../figures/latency-table.ts";
@@ -43,7 +44,7 @@ export function PhaseTable({ record: { checks }, run }: Omit<Of, "anchors">) {
           {oneLine(phase.name, 40)}
           <span class="because">{oneLine(phase.title, 160)}</span>
         </span>,
-        <StatusMark key="verdict" status={checkOfPhase(checks, run, phase)?.status ?? "not-applicable"} />,
+        <StatusMark key="verdict" status={statusOfPhase(checks, run, phase) ?? "not-applicable"} />,
         decimal(phase.offered),
         decimal(phase.sent),
         decimal(phase.admitted),
