@@ -3,21 +3,34 @@ import { type Cause, type CheckResult, explainedBy, type RunRecord } from "../sr
 import { oneLine } from "./clean-text.ts";
 import { plural } from "./html/format.ts";
 
-/** `17 check instances`: how many results a cause explains. */
-export const weightOf = ({ checks }: Cause): string => plural(checks.length, "check instance");
+/** `11 check instances (8 failed, 3 warned)`: how many results a cause explains, counted apart if not all of them failed. */
+export function weightOf({ checks }: Pick<RunRecord, "checks">, cause: Cause): string {
+  const { failed, warned } = countProblems(checks, new Set(cause.checks));
+  const parts = failed === 0 || warned === 0 ? "" : ` (${formatNumber(failed)} failed, ${formatNumber(warned)} warned)`;
+  return `${plural(cause.checks.length, "check instance")}${parts}`;
+}
 
-/** `2 causes explain 8 check instances: 5 failed, 3 warned.`; `undefined` if there are no causes. */
+function countProblems(checks: RunRecord["checks"], ids: ReadonlySet<string>) {
+  const count = (...statuses: string[]) =>
+    checks.filter(({ id, status }) => ids.has(id) && statuses.includes(status)).length;
+  return { failed: count("fail", "flaky"), warned: count("warn") };
+}
+
+/**
+ * `2 causes explain 8 check instances: 5 failed, 3 warned.`, or `1 check instance failed, with 2 causes.`; `undefined` if there are no
+ * causes.
+ */
 export function causesInWords({ causes, checks }: RunRecord): string | undefined {
   if (causes.length === 0) return undefined;
-  const explained = explainedBy(causes);
-  const count = (...statuses: string[]) =>
-    checks.filter(({ id, status }) => explained.has(id) && statuses.includes(status)).length;
-  const [failed, warned] = [count("fail", "flaky"), count("warn")];
+  const { failed, warned } = countProblems(checks, explainedBy(causes));
   const parts = [
     ...(failed === 0 ? [] : [`${formatNumber(failed)} failed`]),
     ...(warned === 0 ? [] : [`${formatNumber(warned)} warned`]),
   ];
-  if (causes.length === 1 && failed + warned === 1) return `1 check instance ${failed === 1 ? "failed" : "warned"}.`;
+  if (failed + warned === 1) {
+    const withCauses = causes.length === 1 ? "" : `, with ${plural(causes.length, "cause")}`;
+    return `1 check instance ${failed === 1 ? "failed" : "warned"}${withCauses}.`;
+  }
   const explains = causes.length === 1 ? "explains" : "explain";
   return `${plural(causes.length, "cause")} ${explains} ${plural(failed + warned, "check instance")}: ${parts.join(", ")}.`;
 }

@@ -96,12 +96,16 @@ function causesPart(record: RunRecord): string[] {
   if (summary === undefined) return [];
   const { causes } = record;
   const shown = causes.slice(0, MAX_CAUSES).map((cause) => causePart(record, cause));
-  return [`**${summary}**`, ...shown, ...(causes.length > MAX_CAUSES ? [otherCauses(causes.slice(MAX_CAUSES))] : [])];
+  return [
+    `**${summary}**`,
+    ...shown,
+    ...(causes.length > MAX_CAUSES ? [otherCauses(record, causes.slice(MAX_CAUSES))] : []),
+  ];
 }
 
 function causePart(record: RunRecord, cause: Cause): string {
   return [
-    `<details><summary>${SIGNS[cause.weight]} ${weightOf(cause)}: ${inline(cause.title)}</summary>`,
+    `<details><summary>${SIGNS[cause.weight]} ${weightOf(record, cause)}: ${inline(cause.title)}</summary>`,
     "",
     `- ${inline(requirementSentence(record, cause))}`,
     `- ${inline(cause.advice)}`,
@@ -114,8 +118,8 @@ function causePart(record: RunRecord, cause: Cause): string {
   ].join("\n");
 }
 
-function otherCauses(causes: readonly Cause[]): string {
-  const lines = causes.slice(0, MAX_OTHERS).map((cause) => `- ${weightOf(cause)}: ${inline(cause.title)}`);
+function otherCauses(record: RunRecord, causes: readonly Cause[]): string {
+  const lines = causes.slice(0, MAX_OTHERS).map((cause) => `- ${weightOf(record, cause)}: ${inline(cause.title)}`);
   return [`${causes.length} further causes:`, "", ...lines].join("\n");
 }
 

@@ -24,7 +24,8 @@ export function renderAnnotations(record: RunRecord): string {
   const notDeciding = new Set(record.notDeciding);
   // What no chosen profile requires is not an error of this change.
   const required = record.causes.filter(({ checks }) => !checks.every((id) => notDeciding.has(id)));
-  const causes = (weight: Cause["weight"]) => required.filter((cause) => cause.weight === weight).map(ofCause);
+  const causes = (weight: Cause["weight"]) =>
+    required.filter((cause) => cause.weight === weight).map((cause) => ofCause(record, cause));
   const failed = rolled(unexplained.filter(({ status }) => ["harness-error", "fail", "flaky"].includes(status)));
   const open = rolled(unexplained.filter(({ status }) => ["blocked", "inconclusive", "warn"].includes(status)));
   const kind = record.verdict.result === "pass" ? "notice" : record.verdict.result === "fail" ? "error" : "warning";
@@ -42,9 +43,9 @@ interface Rolled {
   readonly message: string;
 }
 
-function ofCause(cause: Cause): Rolled {
+function ofCause(record: RunRecord, cause: Cause): Rolled {
   return {
-    title: `${cause.weight} ${cause.requirement} in ${weightOf(cause)}`,
+    title: `${cause.weight} ${cause.requirement} in ${weightOf(record, cause)}`,
     message: `${cause.title} (${checksOfCause(cause, 2)}). ${cause.advice}`,
   };
 }

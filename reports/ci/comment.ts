@@ -74,7 +74,7 @@ function causeLines(record: RunRecord, cause: Cause): string[] {
     `- ${SIGNS[weight]} ${inline(title)}`,
     // Without a requirement, it is a threshold of a load, which the title names.
     ...(requirements.length === 0 ? [] : [`  - ${inline(requirementSentence(record, cause))}`]),
-    `  - ${weightOf(cause)}: ${listed(checks, MAX_CHECKS_PER_CAUSE)}`,
+    `  - ${weightOf(record, cause)}: ${listed(checks, MAX_CHECKS_PER_CAUSE)}`,
     ...(first === undefined ? [] : [`  - Reproduce: ${command(rerunOf(record, first))}`]),
   ];
 }

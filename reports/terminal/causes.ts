@@ -21,7 +21,7 @@ export function renderCauses(record: RunRecord, options: TerminalOptions, paint:
   const lines = [`\n${summary}`];
   const commands: string[] = [];
   for (const [index, cause] of causes.slice(0, MAX_LISTED).entries()) {
-    const title = paint(cause.weight, `${SIGNS[cause.weight]} ${weightOf(cause)}: ${oneLine(cause.title)}`);
+    const title = paint(cause.weight, `${SIGNS[cause.weight]} ${weightOf(record, cause)}: ${oneLine(cause.title)}`);
     const detailed = index < MAX_DETAILED;
     lines.push(detailed ? `\n${title}` : `${title}  ${oneLine(cause.requirement)}, ${checksOfCause(cause, 1)}`);
     if (detailed) lines.push(...details(cause, record, { ...options, commands }).map((line) => `    ${line}`));

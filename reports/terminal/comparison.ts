@@ -1,13 +1,13 @@
 import { formatCount, groupBy } from "../../src/core/index.ts";
-import type { ComparedMetric, Comparison, RunRecord } from "../../src/record/index.ts";
+import type { Comparison, RunRecord } from "../../src/record/index.ts";
 import { oneLine } from "../clean-text.ts";
 import {
   describeComparison,
-  describeFigure,
   figureChange,
   figureValue,
   figureVerdict,
   groupDrift,
+  isMeasured,
   mainFigures,
   readFigure,
 } from "../text/index.ts";
@@ -27,7 +27,7 @@ export function renderComparison({ comparison, verdict }: RunRecord, colors: Col
       colors.red(`✗ newly failing ${oneLine(id)}: ${oneLine(message, 160)}`),
     ),
     ...checks.vanished.map(({ id }) => colors.red(`✗ vanished ${oneLine(id)}`)),
-    ...checks.worse.map(({ id, message }) => colors.red(`✗ newly warning ${oneLine(id)}: ${oneLine(message, 160)}`)),
+    ...checks.worse.map(({ id, message }) => colors.yellow(`▲ newly warning ${oneLine(id)}: ${oneLine(message, 160)}`)),
     ...checks.lost.map(({ id, now, message }) =>
       colors.yellow(`? no longer decided ${oneLine(id)} (${now}): ${oneLine(message, 160)}`),
     ),
@@ -89,7 +89,6 @@ function tableNames({ a, b }: Comparison): readonly [string, string] {
 
 /** The figures that have values, grouped by kind of request; margins and p-values are in the HTML report. */
 function table(comparison: Comparison): string[] {
-  const isMeasured = ({ a, b }: ComparedMetric) => a !== null || b !== null;
   const measured = comparison.metrics.filter(isMeasured);
   // One run of each side has no intervals.
   const hasIntervals = measured.some(({ low, high }) => low !== null && high !== null);
@@ -115,9 +114,5 @@ function table(comparison: Comparison): string[] {
       ];
     }),
   ]);
-  const without = comparison.metrics.filter((metric) => !isMeasured(metric)).map(({ name }) => describeFigure(name));
-  return [
-    ...(rows.length === 0 ? [] : [terminalTable(columns, rows)]),
-    ...(without.length === 0 ? [] : [`no value in either: ${oneLine(without.join("; "), 400)}`]),
-  ];
+  return rows.length === 0 ? [] : [terminalTable(columns, rows)];
 }

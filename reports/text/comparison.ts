@@ -30,6 +30,9 @@ export function describeFigure(name: string): string {
 const listed = (separator: string, ...parts: readonly (string | undefined)[]): string =>
   parts.filter((part) => part !== undefined).join(separator);
 
+/** Whether a side has a value: a quantile of too few requests has none, and is not shown. */
+export const isMeasured = ({ a, b }: ComparedMetric): boolean => a !== null || b !== null;
+
 /** Whether the figures of a comparison say anything: a live one needs a control that does not differ from itself. */
 export function areFiguresUsable({ control }: Pick<Comparison, "control">): boolean {
   return control?.fit !== false;
@@ -47,6 +50,8 @@ export function describeComparison(comparison: Comparison): string {
   const { a, b, verdict, checks, metrics, drift, reasons } = comparison;
   const isUsable = areFiguresUsable(comparison);
   const of = (one: ComparedMetric["verdict"]) => (isUsable ? metrics.filter((metric) => metric.verdict === one) : []);
+  // What has no value on either side counts only if the verdict may depend on it.
+  const open = of("inconclusive").filter((metric) => verdict === "inconclusive" || isMeasured(metric));
   const worse = [
     ...counted(checks.newlyFailing.length, "check instance newly fails", "check instances newly fail"),
     ...counted(checks.vanished.length, "check instance is missing", "check instances are missing"),
@@ -55,7 +60,7 @@ export function describeComparison(comparison: Comparison): string {
   ];
   const undecided = [
     ...counted(checks.lost.length, "check instance is no longer decided", "check instances are no longer decided"),
-    ...counted(of("inconclusive").length, "figure is undecided", "figures are undecided"),
+    ...counted(open.length, "figure is undecided", "figures are undecided"),
   ];
   const [first] = reasons;
   // Reasons that are not counted here, such as a run that was cut short or the verdict of the second run.

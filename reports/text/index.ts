@@ -8,6 +8,7 @@ export {
   figureValue,
   figureVerdict,
   groupDrift,
+  isMeasured,
   mainFigures,
   mainMetrics,
   readFigure,

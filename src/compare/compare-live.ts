@@ -1,5 +1,5 @@
-import { describeChanges, describeFigure, groupDrift } from "../../reports/text/index.ts";
-import { UsageError } from "../core/index.ts";
+import { describeChanges, describeFigure, groupDrift, isMeasured } from "../../reports/text/index.ts";
+import { groupBy, UsageError } from "../core/index.ts";
 import {
   type ComparedMetric,
   type Comparison,
@@ -8,7 +8,15 @@ import {
   worstStatus,
 } from "../record/index.ts";
 import { type Behaviour, driftBetween } from "./drift.ts";
-import { type Block, isPrimary, judgeMetrics, mayHideRegression, type Pair, together } from "./judge-metrics.ts";
+import {
+  type Block,
+  isPrimary,
+  judgeMetrics,
+  mayHideRegression,
+  type Pair,
+  TOO_FEW,
+  together,
+} from "./judge-metrics.ts";
 import { type BlockName, roundOrders } from "./pair-order.ts";
 import { minPairsFor } from "./paired.ts";
 
@@ -148,24 +156,15 @@ function concluded(found: Omit<Comparison, "verdict" | "reasons">): Comparison {
   const open = metrics.filter(mayHideRegression);
   const isServed = metrics.some((metric) => isPrimary(metric) && metric.unit === "ms" && metric.a !== null);
   const isUsable = control?.fit === true && isServed;
-  const named = (status: ComparisonReason["status"], some: readonly ComparedMetric[]) =>
+  const named = (status: "fail" | "pass", some: readonly ComparedMetric[]) =>
     // Unusable figures are not reasons.
     isUsable
       ? some.map((metric) => ({
-          ...{ status, text: `${describeFigure(metric.name)}${figureReason(metric)}` },
-          ...(status === "inconclusive" ? {} : { detail: "metrics" as const }),
+          ...{ status, text: `${describeFigure(metric.name)} ${metric.verdict} by ${percent(metric.change)}` },
+          detail: "metrics" as const,
         }))
       : [];
   const undecided = (text: string): ComparisonReason => ({ status: "inconclusive", text });
-  const reasons: ComparisonReason[] = [
-    ...(control?.fit === true ? [] : [undecided(control?.message ?? "The control is missing.")]),
-    ...(isServed ? [] : [undecided("no latency could be compared: the builds admitted too little")]),
-    ...describeChanges(checks),
-    ...named("fail", by("regressed")),
-    ...named("pass", by("improved")),
-    ...driftLine(drift).map((text) => ({ status: "observed" as const, text })),
-    ...named("inconclusive", open),
-  ];
   const failing = checks.newlyFailing.length + checks.vanished.length + checks.worse.length > 0;
   const verdict: Comparison["verdict"] = failing
     ? "regressed"
@@ -178,11 +177,26 @@ function concluded(found: Omit<Comparison, "verdict" | "reasons">): Comparison {
           : by("improved").length > 0
             ? "improved"
             : "not worse";
+  // A quantile without a value on either side is worth a line only if the verdict depends on it.
+  const listed = open.filter((metric) => verdict === "inconclusive" || isMeasured(metric) || metric.why !== TOO_FEW);
+  const reasons: ComparisonReason[] = [
+    ...(control?.fit === true ? [] : [undecided(control?.message ?? "The control is missing.")]),
+    ...(isServed ? [] : [undecided("no latency could be compared: the builds admitted too little")]),
+    ...describeChanges(checks),
+    ...named("fail", by("regressed")),
+    ...named("pass", by("improved")),
+    ...driftLine(drift).map((text) => ({ status: "observed" as const, text })),
+    ...(isUsable ? undecidedLines(listed) : []).map(undecided),
+  ];
   return { ...found, verdict, reasons };
 }
 
-function figureReason({ verdict, change, why }: ComparedMetric): string {
-  return verdict === "inconclusive" ? `: ${why}` : ` ${verdict} by ${percent(change)}`;
+/** One line per reason: `too few samples in some blocks: E2E p95, chat streaming; TTFT p95, chat streaming`. */
+function undecidedLines(metrics: readonly ComparedMetric[]): string[] {
+  return [...groupBy(metrics, ({ why }) => why)].map(([why, some]) => {
+    const names = some.map(({ name }) => describeFigure(name));
+    return names.length === 1 ? `${names[0]}: ${why}` : `${why}: ${names.join("; ")}`;
+  });
 }
 
 const MAX_NAMED_DRIFT = 5;

@@ -210,6 +210,9 @@ function shareMetric(what: keyof ComparedCounts, pairs: readonly Pair[], seed: n
   };
 }
 
+/** Why a quantile is undecided that some blocks, or all of them, have no value for. */
+export const TOO_FEW = "too few samples in some blocks";
+
 function decide({ spread, isLost, ...metric }: Measured, figures: number): ComparedMetric {
   const { low, high, change, margin, pHolm, pairs, unit } = metric;
   const verdictOf = (verdict: ComparedMetric["verdict"], why: string, neededPairs: number | null = null) => ({
@@ -217,7 +220,7 @@ function decide({ spread, isLost, ...metric }: Measured, figures: number): Compa
     ...{ neededPairs, verdict, why },
   });
   if (low === null || high === null || change === null || pHolm === null || spread === null)
-    return verdictOf("inconclusive", isLost ? "the second build has no value" : "too few samples in some blocks");
+    return verdictOf("inconclusive", isLost ? "the second build has no value" : TOO_FEW);
   // If lower is worse, the interval is mirrored.
   const isLower = metric.worse === "lower";
   const [best, worst] = isLower ? [-high, -low] : [low, high];

@@ -73,12 +73,25 @@ export function storedMetrics(a: RunRecord, b: RunRecord): StoredMetrics {
         ...{ name, unit, worse, a: value, b: same?.value ?? null },
         samples,
         shares: share && same?.share && { a: share, b: same.share },
-        // The length of replies depends neither on the machine nor on the timing.
-        apart: isSame ? (unit === "tokens" ? undefined : (machines ?? late)) : "the two runs sent different loads",
+        apart: isSame ? apartFor(name, unit, { machines, late }) : "the two runs sent different loads",
       });
     });
   });
   return { metrics: adjustForLengths(metrics), notCompared, tooFew };
+}
+
+/** Counts that hold whatever the schedule was, as for thresholds: a late generator does not change them. */
+const OF_CONTENT = /\b(?:failed|invalid)_share$/;
+
+interface Differences {
+  readonly machines: string | undefined;
+  readonly late: string | undefined;
+}
+
+/** Why a figure of the same load cannot be compared. The length of replies depends neither on the machine nor on the timing. */
+function apartFor(name: string, unit: ComparedMetric["unit"], { machines, late }: Differences): string | undefined {
+  if (unit === "tokens") return undefined;
+  return machines ?? (OF_CONTENT.test(name) ? undefined : late);
 }
 
 function tailFor(samples: number): (typeof TAILS)[number] | undefined {

@@ -8,7 +8,12 @@ test.each([
   ["an option that differs", { start: "g --a 1 --b 2" }, { start: "g --a 3 --b 2" }, "A", "B"],
   ["several words that differ", { start: "g --a 1" }, { start: "g --a 3 --mutation m" }, "A", "B"],
   ["long names", { path: "2026-11-24T12-58-52-000-staging" }, { path: "2026-11-25T12-58-52-000-staging" }, "A", "B"],
-  ["an added option", { start: "g --a" }, { start: "g --a --b" }, "A", "B"],
+  ["an added option", { start: "g --a" }, { start: "g --a --b" }, "plain", "--b"],
+  ["an added value", { start: "g" }, { start: "g --mutation a.b" }, "plain", "a.b"],
+  ["an added option, in the first command", { start: "g --mutation a.b -p 1" }, { start: "g -p 1" }, "a.b", "plain"],
+  ["an added number: it says nothing", { start: "g" }, { start: "g --pace 20" }, "plain", "--pace"],
+  ["a second value of the same option", { start: "g -m a" }, { start: "g -m a -m b" }, "plain", "b"],
+  ["several added options", { start: "g" }, { start: "g -m a -m b" }, "A", "B"],
   ["a file and a command", { path: "t.yaml" }, { start: "./new" }, "t", "./new"],
   ["the same", { path: "t.yaml" }, { path: "t.yaml" }, "A", "B"],
 ])("names of the sides: %s", (_what, one, other, a, b) => expect(sideNames(one, other)).toEqual({ a, b }));

@@ -243,16 +243,19 @@ describe("two stored runs", () => {
     ]);
   });
 
-  test("figures of other machines, other loads and late generators decide nothing", () => {
+  test("figures of other machines, other loads and late generators decide nothing, except counts that hold at any pace", () => {
     const environment = { ...withLoad(tier(40)).environment, cpuModel: "another" };
     const late = { ...tier(40).generator, valid: false, problems: ["late"] };
-    for (const b of [
-      withLoad(tier(800), { environment }),
-      withLoad(tier(800, {}, { workload: { other: true } })),
-      withLoad(tier(800, {}, { generator: late })),
-    ]) {
+    for (const [b, holds] of [
+      [withLoad(tier(800), { environment }), /tokens/],
+      [withLoad(tier(800, {}, { workload: { other: true } })), /tokens/],
+      [withLoad(tier(800, {}, { generator: late })), /tokens|failed_share|invalid_share/],
+    ] as const) {
       const { metrics, verdict } = compared(withLoad(tier(40)), b);
-      const dependent = metrics.filter(({ unit }) => unit !== "tokens");
+      expect(metrics.filter(({ name }) => name.endsWith("failed_share")).map((one) => one.verdict)).toEqual([
+        holds.test("failed_share") ? "not worse" : "inconclusive",
+      ]);
+      const dependent = metrics.filter(({ name }) => !holds.test(name));
       expect(new Set(dependent.map((metric) => metric.verdict))).toEqual(new Set(["inconclusive"]));
       expect(verdict).toBe("inconclusive");
     }

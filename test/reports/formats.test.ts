@@ -213,7 +213,7 @@ describe("markdown", () => {
     const elements = markdownElements(render("markdown"));
     expect(textOf(elements[0] as (typeof elements)[0])).toContain("FAIL: staging");
     expect(elements.filter(({ tagName }) => tagName === "summary").map(textOf)).toEqual([
-      expect.stringMatching(/^✗ 3 check instances: expected 401/),
+      expect.stringMatching(/^✗ 3 check instances \(2 failed, 1 warned\): expected 401/),
       "! harness-error limits.crash What limits.crash is about",
       "≈ flaky auth.shaky What auth.shaky is about",
       "? inconclusive limits.unclear What limits.unclear is about",
@@ -239,7 +239,9 @@ test("annotations: one for each cause, at most ten of a kind, omitted ones are c
     .split("\n");
   expect(lines.filter((line) => line.startsWith("::error"))).toHaveLength(10);
   expect(lines.every((line) => /^::(error|warning|notice) title=[^:]*::/.test(line))).toBe(true);
-  expect(lines).toContainEqual(expect.stringContaining("title=fail AUTH-3 in 3 check instances::"));
+  expect(lines).toContainEqual(
+    expect.stringContaining("title=fail AUTH-3 in 3 check instances (2 failed%2C 1 warned)::"),
+  );
   expect(lines.join("\n")).toMatch(/and \d+ more; the report has all/);
 });
 

@@ -4,7 +4,7 @@ import { FORMATS, renderComparison } from "../../reports/index.ts";
 import { compareStored } from "../../src/compare/index.ts";
 import type { RunRecord } from "../../src/record/index.ts";
 import { loadClass, loadPhase, loadRun, quantiles } from "../support/load-records.ts";
-import { recordOf } from "../support/records.ts";
+import { recordOf, result } from "../support/records.ts";
 
 const run = (p50: number, failed = 0): RunRecord =>
   recordOf([], {
@@ -66,8 +66,15 @@ test("the table fits 80 columns: figures under the kind of their requests, short
   expect(table.some((line) => /^│ chat streaming, w +│ +│/.test(line))).toBe(true);
   expect(table.some((line) => /^│ {3}E2E p50, ms +│ 2,000\.0 │ 20,000\.0 │/.test(line))).toBe(true);
   expect(text).not.toMatch(/^│.*TTFT/m);
-  expect(text).toMatch(/^no value in either: TTFT p95, chat streaming$/m);
+  expect(text).not.toContain("TTFT p95, chat streaming");
   expect(text).toMatch(/^ {2}A, the build of last week: /m);
+});
+
+test("a check that newly warns has the mark of a warning", () => {
+  const [before, now] = (["pass", "warn"] as const).map((status) => recordOf([result("auth.a", status)]));
+  const text = renderComparison(comparedWith(before as RunRecord, now as RunRecord), pc.createColors(false));
+  expect(text).toMatch(/^▲ newly warning auth\.a: /m);
+  expect(text).not.toContain("✗");
 });
 
 test("each reason in the page has its own status", () => {

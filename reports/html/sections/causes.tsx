@@ -115,7 +115,8 @@ function CauseArticle({ group, index, context }: CauseArticleProps) {
   return (
     <article class={`problem is-${cause.weight}`} id={id} aria-labelledby={`${id}-title`}>
       <h3 id={`${id}-title`}>
-        <StatusMark status={cause.weight} label={weightOf(cause)} /> <Foreign text={oneLine(cause.title, 200)} />
+        <StatusMark status={cause.weight} label={weightOf(source.record, cause)} />{" "}
+        <Foreign text={oneLine(cause.title, 200)} />
         <Permalink id={id} what={cause.title} />
       </h3>
       <Requirements group={group} context={context} />

@@ -7,6 +7,7 @@ import {
   describeFigure,
   figureVerdict,
   groupDrift,
+  isMeasured,
   mainMetrics,
 } from "../../text/index.ts";
 import { ForestPlot } from "../charts/forest-plot.tsx";
@@ -39,7 +40,7 @@ interface ChangesProps {
 }
 
 function Changes({ comparison, isWhole }: ChangesProps) {
-  const { checks, drift, metrics, control, reasons } = comparison;
+  const { checks, drift, control, reasons } = comparison;
   return (
     <>
       <p>{KINDS[comparison.kind]}</p>
@@ -58,7 +59,7 @@ function Changes({ comparison, isWhole }: ChangesProps) {
           {oneLine(control.message, 300)}
         </p>
       )}
-      {metrics.length === 0 ? null : <Metrics comparison={comparison} />}
+      <Metrics comparison={comparison} />
       <CheckList id="newly-failing" title="Newly failing" changes={checks.newlyFailing} />
       <CheckList id="vanished" title="Missing" changes={checks.vanished} />
       <CheckList id="newly-warning" title="Newly warning" changes={checks.worse} />
@@ -114,7 +115,9 @@ export function MainFigures({ comparison }: { readonly comparison: Comparison })
 }
 
 function Metrics({ comparison }: { readonly comparison: Comparison }) {
-  const { metrics, control, a, b } = comparison;
+  const { control, a, b } = comparison;
+  const metrics = comparison.metrics.filter(isMeasured);
+  if (metrics.length === 0) return null;
   const isUsable = areFiguresUsable(comparison);
   const columns = COLUMNS.filter(({ cell }) => metrics.some((metric) => cell(metric) !== undefined));
   return (

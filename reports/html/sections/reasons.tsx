@@ -59,8 +59,8 @@ export function Reasons({ record, anchors }: { readonly record: RunRecord; reado
   );
 }
 
-function ofCauses({ causes }: RunRecord, anchors: Anchors): Reason[] {
-  const failing = causes.flatMap((cause, index) => (cause.weight === "fail" ? [{ cause, index }] : []));
+function ofCauses(record: RunRecord, anchors: Anchors): Reason[] {
+  const failing = record.causes.flatMap((cause, index) => (cause.weight === "fail" ? [{ cause, index }] : []));
   const more = failing.length - MAX_REASONS;
   return [
     ...failing.slice(0, MAX_REASONS).map(
@@ -68,7 +68,7 @@ function ofCauses({ causes }: RunRecord, anchors: Anchors): Reason[] {
         status: "fail",
         text: oneLine(cause.title, 200),
         href: `#${causeAnchor(anchors, index)}`,
-        because: `${weightOf(cause)}, ${cause.requirement}`,
+        because: `${weightOf(record, cause)}, ${cause.requirement}`,
       }),
     ),
     ...(more > 0 ? [{ status: "fail", text: `and ${plural(more, "more cause")}`, href: "#causes" } as const] : []),

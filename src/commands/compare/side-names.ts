@@ -18,7 +18,8 @@ interface Side {
 
 /**
  * Short names of both sides: their files without extension, the paths if these are the same, or the word in which their start
- * commands differ. `A` and `B` if nothing short tells them apart.
+ * commands differ. If one command only adds an option, that side has its value as name, and the other one is `plain`. `A` and `B` if
+ * nothing short tells them apart.
  */
 export function sideNames(a: Side, b: Side): SideNames {
   const candidates: readonly (readonly [a: string | undefined, b: string | undefined])[] = [
@@ -52,11 +53,23 @@ function differingParts(a: string | undefined, b: string | undefined): [string |
     first[first.length - 1 - shared] === second[second.length - 1 - shared]
   )
     shared++;
+  const added = [first, second].map((words) => words.slice(start, words.length - shared));
+  const [one = [], other = []] = added;
+  if (Math.min(one.length, other.length) === 0 && added.some(([word]) => word?.startsWith("-")))
+    return [nameOfAdded(one), nameOfAdded(other)];
   // The value of an option alone would say nothing.
   const isValue = start > 0 && first[start - 1]?.startsWith("-") === true;
   const from = isValue ? start - 1 : start;
   const part = (words: readonly string[]) => words.slice(from, words.length - shared).join(" ");
   return [part(first), part(second)];
+}
+
+/** `no-usage` for `--mutation no-usage`, `--pace` for `--pace 20`: a number alone would say nothing. */
+function nameOfAdded(words: readonly string[]): string {
+  const [option, value, ...more] = words;
+  if (option === undefined) return "plain";
+  if (value === undefined || value.startsWith("-") || more.length > 0) return words.join(" ");
+  return /^[\d.:]+$/.test(value) ? option : value;
 }
 
 const wordsOf = (command: string): string[] => command.split(/\s+/).filter((word) => word !== "");
