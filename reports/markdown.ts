@@ -1,4 +1,4 @@
-import { formatNumber } from "../src/core/index.ts";
+import { formatNumber, withSign } from "../src/core/index.ts";
 import {
   type Cause,
   type Comparison,
@@ -192,7 +192,7 @@ function comparisonPart(comparison: Comparison): string {
   const { a, b, metrics, checks, drift } = comparison;
   const moved = metrics.filter((metric) => metric.verdict === "regressed" || metric.verdict === "improved");
   const percent = (change: number | null) =>
-    change === null ? "?" : `${change < 0 ? "−" : "+"}${Math.abs(change * 100).toFixed(1)} %`;
+    change === null ? "?" : `${withSign(change, formatNumber(Math.abs(change * 100), 1))} %`;
   return [
     inline(describeComparison(comparison)),
     "",

@@ -1,4 +1,4 @@
-import { formatNumber, formatRounded } from "../../src/core/index.ts";
+import { formatNumber, formatRounded, withSign } from "../../src/core/index.ts";
 import {
   type Cause,
   checkChanges,
@@ -198,7 +198,7 @@ function changeOf(was: Figure, now: Figure): string {
     was.unit === " %"
       ? pointsText(formatRounded(Math.abs(change), 2))
       : `${formatRounded(Math.abs(change / was.value) * 100, 1)} %`;
-  const text = `${change < 0 ? "−" : "+"}${amount}`;
+  const text = withSign(change, amount);
   if (was.interval === undefined || now.interval === undefined) return text;
   if (!was.interval || !now.interval) return `${text}, too few requests to tell`;
   const isHigher = now.interval[0] > was.interval[1];

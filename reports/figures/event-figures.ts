@@ -101,7 +101,7 @@ function kindsText({ kinds }: EventFigures): string {
 
 function recoveryText({ before, recoveredS, observedS }: EventFigures): string {
   if (before === null) return "recovery unknown: fewer than 3 s with responses before the first event";
-  const ms = (value: number | null) => (value === null ? "unknown" : `${value.toFixed(1)} ms`);
+  const ms = (value: number | null) => (value === null ? "unknown" : `${formatNumber(value, 1)} ms`);
   const level = `${(before.servedShare * 100).toFixed(1)} % served, response p50 ${ms(before.p50Ms)}, p95 ${ms(before.p95Ms)}`;
   const recovered =
     recoveredS === null

@@ -1,4 +1,4 @@
-import { groupBy } from "../../src/core/index.ts";
+import { formatNumber, groupBy, withSign } from "../../src/core/index.ts";
 import { type HistoryReport, MIN_RUNS, type Trend } from "../../src/history/index.ts";
 import type { Status } from "../../src/record/index.ts";
 import type { HistoryFacts } from "../text/index.ts";
@@ -14,17 +14,24 @@ export const TREND_STATUS: Readonly<Record<Trend["verdict"], Status>> = {
 /** A value with its unit. */
 export function valueText({ unit }: Pick<Trend, "unit">, value: number | null): string {
   if (value === null) return "–";
-  if (unit === "share") return `${Number((value * 100).toPrecision(3))} %`;
-  return `${Number(value.toPrecision(4))}${unit === "count" ? "" : ` ${unit}`}`;
+  if (unit === "share") return `${toDigits(value * 100, 3)} %`;
+  return `${toDigits(value, 4)}${unit === "count" ? "" : ` ${unit}`}`;
 }
+
+/** A number with the digits that matter, never fewer than those before the point: `0.0123`, `3.153`, `12,346`. */
+const toDigits = (value: number, digits: number): string =>
+  value.toLocaleString("en", {
+    maximumSignificantDigits: digits,
+    maximumFractionDigits: 0,
+    roundingPriority: "morePrecision",
+  });
 
 /** A change with its sign: percent, or the difference for shares and counts. */
 export function changeText({ unit }: Pick<Trend, "unit">, change: number | null): string {
   if (change === null || !Number.isFinite(change)) return "–";
-  const sign = change > 0 ? "+" : change < 0 ? "−" : "±";
   const size = Math.abs(change);
-  if (unit === "count") return `${sign}${Number(size.toPrecision(3))}`;
-  return `${sign}${(size * 100).toFixed(1)} ${unit === "share" ? "points" : "%"}`;
+  if (unit === "count") return withSign(change, toDigits(size, 3));
+  return `${withSign(change, formatNumber(size * 100, 1))} ${unit === "share" ? "points" : "%"}`;
 }
 
 /** What most readers look for first, in this order. */

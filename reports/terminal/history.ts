@@ -1,4 +1,4 @@
-import { formatCount, groupBy, utc } from "../../src/core/index.ts";
+import { formatCount, formatNumber, groupBy, utc } from "../../src/core/index.ts";
 import type { HistoryReport, Trend } from "../../src/history/index.ts";
 import { oneLine } from "../clean-text.ts";
 import {
@@ -25,7 +25,7 @@ export function renderHistory(
   const facts = factsOfHistory(history);
   const lines = [
     colors.dim(
-      `${oneLine(file)}: ${formatCount(imported, "run")} imported, ${known} already there${comparisons === 0 ? "" : `, ${formatCount(comparisons, "comparison")} skipped`}; ${formatCount(runs.length, "run")} shown`,
+      `${oneLine(file)}: ${formatCount(imported, "run")} imported, ${formatNumber(known)} already there${comparisons === 0 ? "" : `, ${formatCount(comparisons, "comparison")} skipped`}; ${formatCount(runs.length, "run")} shown`,
     ),
     ...notImported.map(({ dir, why }) => colors.yellow(`not imported: ${oneLine(dir)}: ${oneLine(why)}`)),
     ...byGroup(trends)

@@ -234,17 +234,19 @@ function waitsText({ tested, sufficient, sufficientShare, groups }: NonNullable<
 
 /** `18.2 requests/s and 412.0 tokens/s, 91.0 % of the arrivals; ttft_ms < 300: 95, …`. */
 function goodputText({ requestsPerS, tokensPerS, share, objectives }: NonNullable<LoadPhase["goodput"]>): string {
-  const tokens = tokensPerS === null ? "tokens unknown" : `${tokensPerS.toFixed(1)} tokens/s`;
+  const tokens = tokensPerS === null ? "tokens unknown" : `${formatNumber(tokensPerS, 1)} tokens/s`;
   const ofAll = share === null ? "no arrivals" : `${(share * 100).toFixed(1)} % of the arrivals`;
-  const each = objectives.map(({ text, met }) => `${met} met ${oneLine(text)}`).join(", ");
-  return `${requestsPerS.toFixed(1)} requests/s and ${tokens}, ${ofAll} (${each})`;
+  const each = objectives.map(({ text, met }) => `${formatNumber(met)} met ${oneLine(text)}`).join(", ");
+  return `${formatNumber(requestsPerS, 1)} requests/s and ${tokens}, ${ofAll} (${each})`;
 }
 
 /** Invalid replies by defect, and output in fields that no known client reads. */
 function invalidLines({ name, invalidReplies, unknownFields }: LoadPhase, hasSeveral: boolean): string[] {
   const where = hasSeveral ? ` in ${oneLine(name)}` : "";
-  const kinds = invalidReplies.map(({ what, count }) => `${count} ${oneLine(what)}`);
-  const fields = unknownFields.map(({ name: field, streams }) => `${oneLine(field)} (${streams} streams)`);
+  const kinds = invalidReplies.map(({ what, count }) => `${formatNumber(count)} ${oneLine(what)}`);
+  const fields = unknownFields.map(
+    ({ name: field, streams }) => `${oneLine(field)} (${formatNumber(streams)} streams)`,
+  );
   return [
     ...(kinds.length === 0 ? [] : [`  invalid replies${where}: ${kinds.join(", ")}`]),
     ...(fields.length === 0 ? [] : [`  output in unknown fields${where}: ${fields.join(", ")}`]),
@@ -253,12 +255,12 @@ function invalidLines({ name, invalidReplies, unknownFields }: LoadPhase, hasSev
 
 function sessionLines({ started, completed, turns }: NonNullable<LoadPhase["sessions"]>): string[] {
   const ms = (of: { readonly p50: number; readonly p99: number } | null) =>
-    of === null ? "" : ` p50 ${of.p50.toFixed(1)} p99 ${of.p99.toFixed(1)} ms`;
+    of === null ? "" : ` p50 ${formatNumber(of.p50, 1)} p99 ${formatNumber(of.p99, 1)} ms`;
   return [
-    `  sessions: ${started} started, ${completed} completed`,
+    `  sessions: ${formatNumber(started)} started, ${formatNumber(completed)} completed`,
     ...turns.map(
       ({ turn, requests, admitted, meanRequestBytes, responseMs, ttftMs }) =>
-        `    turn ${turn}: ${admitted} of ${requests} admitted, ${Math.round(meanRequestBytes)} bytes, response${ms(responseMs) || " unknown"}${ttftMs === null ? "" : `, ttft${ms(ttftMs)}`}`,
+        `    turn ${turn}: ${formatNumber(admitted)} of ${formatNumber(requests)} admitted, ${formatNumber(meanRequestBytes)} bytes, response${ms(responseMs) || " unknown"}${ttftMs === null ? "" : `, ttft${ms(ttftMs)}`}`,
     ),
   ];
 }

@@ -1,4 +1,4 @@
-import { formatCount, formatNumber, groupBy } from "../../src/core/index.ts";
+import { formatCount, formatNumber, groupBy, withSign } from "../../src/core/index.ts";
 import type { ComparedMetric, Comparison } from "../../src/record/index.ts";
 
 const FIGURES: Readonly<Record<string, string>> = {
@@ -133,7 +133,7 @@ export function figureValue({ unit }: ComparedMetric, value: number | null): str
 /** A change of a figure: `+3.9 %`; of a share, `+1.2 points`. */
 export function figureChange({ unit }: Pick<ComparedMetric, "unit">, value: number | null): string {
   if (value === null) return "–";
-  return `${value < 0 ? "−" : "+"}${formatNumber(Math.abs(value * 100), 1)} ${unit === "share" ? "points" : "%"}`;
+  return `${withSign(value, formatNumber(Math.abs(value * 100), 1))} ${unit === "share" ? "points" : "%"}`;
 }
 
 /** One difference in the responses, with every kind of response in which it was seen. */

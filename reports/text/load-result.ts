@@ -28,7 +28,7 @@ export function describeLoadResult(facts: LoadResultFacts): string {
   const first =
     phases > 1
       ? `${passed === phases ? `all ${phases}` : `${passed} of ${phases}`} phases passed`
-      : `${admittedPerS.toFixed(1)} admitted/s`;
+      : `${formatNumber(admittedPerS, 1)} admitted/s`;
   const counts = [
     `${formatNumber(denied)} denied`,
     `${formatNumber(failed)} failed`,

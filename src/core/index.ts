@@ -38,7 +38,7 @@ export {
   wilson,
 } from "./statistics/wilson.ts";
 export { excerptOf } from "./text/excerpt.ts";
-export { formatCount, formatNumber, formatRounded } from "./text/format-number.ts";
+export { formatCount, formatNumber, formatRounded, withSign } from "./text/format-number.ts";
 export { maskLikely } from "./text/mask-likely.ts";
 export { escapedJson, plainText, terminalText } from "./text/plain-output.ts";
 export { didYouMean, didYouMeanPath, nearestOf } from "./text/suggestion.ts";

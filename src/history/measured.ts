@@ -7,11 +7,11 @@ import {
   parseThreshold,
   workloadKey,
 } from "../policy/index.ts";
-import type { RunRecord } from "../record/index.ts";
+import { checksOfRun, type RunRecord } from "../record/index.ts";
 
 /** Figures of a run measured with one workload, or produced by one set of checks. */
 export interface Measured {
-  /** Tier or workload, `checks`, or `overhead`. */
+  /** Tier or workload, `checks`, `checks in` a tier or workload, or `overhead`. */
   readonly name: string;
   /** Hash of the requested workload: figures of different workloads are not comparable. */
   readonly workload: string;
@@ -37,16 +37,33 @@ export function measuredBy(record: RunRecord): Measured[] {
   return [...loads, ...byChecks(record, cut), ...byOverhead(record, machine, cut)];
 }
 
+/** The checks of the suites, and for each load the checks of its traffic, which runs of other loads do not have. */
+function byChecks(record: RunRecord, problem: string | null): Measured[] {
+  const runs = record.load?.runs ?? [];
+  const ofLoads = runs.map((run) => ({ name: `checks in ${run.name}`, own: checksOfRun(record.checks, run) }));
+  const inLoads = new Set(ofLoads.flatMap(({ own }) => own));
+  const ofSuites = { name: "checks", own: record.checks.filter((check) => !inLoads.has(check)) };
+  return [ofSuites, ...ofLoads].flatMap((group) => counted(group, { rounds: record.rounds, problem }));
+}
+
+interface CheckGroup {
+  readonly name: string;
+  readonly own: RunRecord["checks"];
+}
+
 /** Numbers of failed checks are comparable if the same checks were run; the machine does not matter. */
-function byChecks({ checks, rounds }: RunRecord, problem: string | null): Measured[] {
-  const own = checks.filter(({ suite }) => suite !== "load");
+function counted(
+  { name, own: all }: CheckGroup,
+  { rounds, problem }: Pick<RunRecord, "rounds"> & Pick<Measured, "problem">,
+) {
+  const own = all.filter(({ suite }) => suite !== "load");
   if (own.length === 0) return [];
   const count = (status: string) => own.filter((check) => check.status === status).length;
   const figures = Object.fromEntries(
     ["fail", "warn"].map((status) => [`checks{status=${status}}`, { value: count(status), samples: own.length }]),
   );
   const workload = hash({ checks: own.map(({ id }) => id).sort(), rounds });
-  return [{ name: "checks", workload, machine: "any", problem, figures: problem === null ? figures : {} }];
+  return [{ name, workload, machine: "any", problem, figures: problem === null ? figures : {} }];
 }
 
 const OVERHEAD = ["overhead.added_ms", "overhead.added_ttft_ms", "overhead.added_gap_ms"] as const;

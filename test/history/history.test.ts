@@ -195,6 +195,17 @@ test("failed checks of conformance runs have a trend", async () => {
   expect(code).toBe(1);
 });
 
+test("the checks of a load are a series of their own, named after the load", async () => {
+  const own = result("load.growth.soak.chat.every-usage", "fail", { suite: "chat" });
+  for (const day of [1, 2]) {
+    const record = recordWith(90, day);
+    keep({ ...record, checks: [...record.checks, own] });
+  }
+  const { metrics } = await gated({ metric: ["checks"] });
+  expect(new Set(metrics.map(({ group }) => group.name))).toEqual(new Set(["checks in growth"]));
+  expect(metrics.find(({ name }) => name === "checks{status=fail}")).toMatchObject({ latest: 1 });
+});
+
 describe("what the latest run lost", () => {
   const conformed = (
     day: number,

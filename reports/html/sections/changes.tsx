@@ -1,4 +1,4 @@
-import { utc } from "../../../src/core/index.ts";
+import { utc, withSign } from "../../../src/core/index.ts";
 import type { CheckChange, ComparedMetric, Comparison, RunRecord } from "../../../src/record/index.ts";
 import { oneLine } from "../../clean-text.ts";
 import {
@@ -191,8 +191,7 @@ function amount({ unit }: ComparedMetric, value: number | null): string {
 export function relative({ unit }: ComparedMetric, value: number | null): string {
   if (value === null) return "–";
   const text = decimal(Math.abs(value) * 100, 1);
-  const sign = value < 0 ? "−" : "+";
-  return unit === "share" ? `${sign}${text} points` : `${sign}${text} %`;
+  return `${withSign(value, text)} ${unit === "share" ? "points" : "%"}`;
 }
 
 /** Maximum number of changes of one kind that are listed. */

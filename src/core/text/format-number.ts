@@ -1,11 +1,21 @@
 /** A number in a sentence for people: `1,238`, `2,002.9`. @param digits number of decimals. */
 export function formatNumber(value: number, digits = 0): string {
-  return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  return value.toLocaleString("en", {
+    ...{ minimumFractionDigits: digits, maximumFractionDigits: digits },
+    // Not `-0.0`.
+    signDisplay: "negative",
+  });
+}
+
+/** The amount of a change with its sign, `+3.9`, `−0.4`; one that rounds to zero has none: `0.0`. @param amount as text. */
+export function withSign(change: number, amount: string): string {
+  if (!/[1-9]/.test(amount)) return amount;
+  return `${change < 0 ? "−" : "+"}${amount}`;
 }
 
 /** A number with only as many decimals as it has, up to a maximum: `64`, `12.5`. */
 export function formatRounded(value: number, maxDigits: number): string {
-  return value.toLocaleString("en", { maximumFractionDigits: maxDigits });
+  return value.toLocaleString("en", { maximumFractionDigits: maxDigits, signDisplay: "negative" });
 }
 
 /** A number with its noun, and at most one decimal: `1 request`, `1,238 requests`, `0.5 minutes`. */

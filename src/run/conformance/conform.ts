@@ -15,7 +15,7 @@ import {
   select,
   Traffic,
 } from "../../checks/index.ts";
-import { onAbort, UsageError } from "../../core/index.ts";
+import { formatNumber, onAbort, UsageError } from "../../core/index.ts";
 import type { Policy } from "../../policy/index.ts";
 import {
   type CheckResult,
@@ -95,7 +95,9 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
   const instances = options.quick === true ? quickOf(requested) : requested;
   const notSelected = notSelectedOf(instances, checks);
   const qualifiers =
-    options.quick === true ? [`quick: ${instances.length} of ${requested.length} check instances`] : [];
+    options.quick === true
+      ? [`quick: ${formatNumber(instances.length)} of ${formatNumber(requested.length)} check instances`]
+      : [];
   const unscored = unscoredRequirements(target);
   const isHooked = opened.provisioner !== undefined;
   const load = options.command === "run" ? (policy?.file.load ?? []) : [];

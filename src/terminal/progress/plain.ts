@@ -19,7 +19,9 @@ export function plainProgress(write: (text: string) => void): OnProgress {
       if (done > 0 && Date.now() - checksShownMs < PLAIN_EVERY_MS) return;
       checksShownMs = Date.now();
       write(
-        done === 0 ? `gauntlet: ${total} ${unit}\n` : `gauntlet: ${done} of ${total} ${unit} done (last: ${what})\n`,
+        done === 0
+          ? `gauntlet: ${formatNumber(total)} ${unit}\n`
+          : `gauntlet: ${formatNumber(done)} of ${formatNumber(total)} ${unit} done (last: ${what})\n`,
       );
     } else if (event.kind === "load") {
       loads.set(event.progress.run, event.progress);
