@@ -2,10 +2,13 @@ import { formatNumber, formatRounded, withSign } from "../../src/core/index.ts";
 import {
   type Cause,
   checkChanges,
+  isSameLoad,
   type LoadClass,
   type LoadPhase,
+  type LoadRun,
   type RunRecord,
   STATUSES,
+  selectionOf,
 } from "../../src/record/index.ts";
 import { requirementSentence, weightOf } from "../causes.ts";
 import { rerunOf } from "../evidence/reproduce.ts";
@@ -44,7 +47,9 @@ export function renderComment({ record, base, reportUrl }: ReportSource): string
       const [, ...table] = thresholdsPart(record, run);
       return table.length === 0 ? [] : [table.join("\n")];
     }),
-    ...(base === undefined ? [] : [...changesPart(record, base), ...figuresPart(record, base)]),
+    ...(base === undefined
+      ? []
+      : [...otherLoadsPart(record, base), ...changesPart(record, base), ...figuresPart(record, base)]),
     ...(base === undefined ? [] : [`Compared with run ${code(base.runId)} of ${base.startedAt.slice(0, 10)}.`]),
   ];
   return `${parts.join("\n\n")}\n`;
@@ -84,12 +89,29 @@ function listed(ids: readonly string[], most: number): string {
   return `${ids.slice(0, most).map(code).join(", ")}${ids.length > most ? ` and ${formatNumber(ids.length - most)} more` : ""}`;
 }
 
+/** What the two runs do not have in common is not compared: it is no change of the gateway. */
+function otherLoadsPart(record: RunRecord, base: RunRecord): string[] {
+  const [ours, theirs] = [record, base].map((run) => run.load?.runs ?? []) as [LoadRun[], LoadRun[]];
+  const onlyOurs = ours.filter((run) => sameLoadIn(base, run) === undefined);
+  const onlyTheirs = theirs.filter((run) => sameLoadIn(record, run) === undefined);
+  if (onlyOurs.length + onlyTheirs.length === 0) return [];
+  const [our, their] = [onlyOurs, onlyTheirs].map((runs) => runs.map(({ name }) => code(name)).join(", ") || "no load");
+  const isRedefined = onlyOurs.some(({ name }) => onlyTheirs.some((other) => other.name === name));
+  const how = isRedefined ? ", defined differently" : "";
+  return [
+    `**The two runs are of different workloads**: ${our} in this run, ${their} in the base${how}. Only what both runs contain is compared.`,
+  ];
+}
+
+const sameLoadIn = ({ load }: RunRecord, run: LoadRun): LoadRun | undefined =>
+  load?.runs.find((other) => other.name === run.name && isSameLoad(other, run));
+
 function changesPart(record: RunRecord, base: RunRecord): string[] {
   const changes = checkChanges({
     before: new Map(base.checks.map(({ id, status }) => [id, status])),
     now: record.checks,
-    wasSelected: (id) => base.notSelected?.includes(id) !== true,
-    isSelected: (id) => record.notSelected?.includes(id) !== true,
+    wasSelected: selectionOf(base, record),
+    isSelected: selectionOf(record, base),
   });
   const rows = [
     ["Newly failing", changes.newlyFailing],
@@ -119,10 +141,11 @@ interface Figure {
 /** The figures of every load run, next to those of the base. */
 function figuresPart(record: RunRecord, base: RunRecord): string[] {
   return (record.load?.runs ?? []).flatMap((run) => {
-    const before = base.load?.runs.find(({ name }) => name === run.name);
+    const before = sameLoadIn(base, run);
+    if (before === undefined) return [];
     const phase = headlinePhase(run);
     // Figures of another phase would be those of another load.
-    const same = before?.phases.find(({ name }) => name === phase?.name);
+    const same = before.phases.find(({ name }) => name === phase?.name);
     const known = new Map(figuresOf(same).map((figure) => [figure.name, figure]));
     const rows = figuresOf(phase).flatMap((now) => {
       const was = known.get(now.name);

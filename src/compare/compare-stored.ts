@@ -15,12 +15,12 @@ import {
   phaseCheckId,
   type RunRecord,
   SAMPLES_NEEDED,
+  selectionOf,
   statusOfFinding,
 } from "../record/index.ts";
 import { commonBehaviour } from "./common-behaviour.ts";
 import { COMPARED_COUNTS } from "./counts.ts";
 import { type Behaviour, driftBetween } from "./drift.ts";
-import { selectionOf } from "./selection.ts";
 import { shareName, storedMetrics } from "./stored-metrics.ts";
 
 /** A stored run with its recorded responses. */

@@ -3,6 +3,7 @@ import type { MeasuredShare } from "../core/index.ts";
 import {
   type ComparedMetric,
   compareSeparateRuns,
+  isSameLoad,
   type LoadClass,
   type LoadPhase,
   type LoadRun,
@@ -107,13 +108,6 @@ function loadsOf(some: readonly LoadRun[], others: readonly LoadRun[], which: "f
 
 function isSameMachine({ environment: a }: RunRecord, { environment: b }: RunRecord): boolean {
   return a.platform === b.platform && a.cpuModel === b.cpuModel && a.cpus === b.cpus;
-}
-
-/** Whether two runs sent the same load. */
-export function isSameLoad(a: LoadRun, b: LoadRun): boolean {
-  const definitionOf = ({ kind, engine, limits, workload, length }: LoadRun) =>
-    JSON.stringify({ kind, engine, limits, workload, length });
-  return definitionOf(a) === definitionOf(b);
 }
 
 /** The name of the share of an outcome in a phase. */

@@ -1,5 +1,5 @@
-import type { LoadRun, RunRecord } from "../record/index.ts";
-import { isSameLoad } from "./stored-metrics.ts";
+import type { RunRecord } from "./run-record.ts";
+import type { LoadRun } from "./sections/load-section.ts";
 
 /**
  * Returns a predicate: whether this run selected a check of another run. A run cannot lose a check that it did not select.
@@ -42,4 +42,11 @@ function hasLoad({ load }: RunRecord, expected: LoadRun): boolean {
 
 function suiteOf(id: string): string {
   return id.slice(0, id.indexOf("."));
+}
+
+/** Whether two runs sent the same load. */
+export function isSameLoad(a: LoadRun, b: LoadRun): boolean {
+  const definitionOf = ({ kind, engine, limits, workload, length }: LoadRun) =>
+    JSON.stringify({ kind, engine, limits, workload, length });
+  return definitionOf(a) === definitionOf(b);
 }
