@@ -154,7 +154,7 @@ function requestsLine(phase: LoadPhase): string {
     `${formatNumber(invalid)} invalid`,
     ...(dropped > 0 ? [`${formatNumber(dropped)} dropped`] : []),
   ];
-  return `  requests: ${formatNumber(sent)} sent in ${formatNumber(durationS, 1)} s until the last response (${perS(rates.sent)}): ${ends.join(", ")}; peak ${formatNumber(peakInFlight)} in flight`;
+  return `  requests: ${formatNumber(sent)} sent in ${formatNumber(durationS, 1)} s until the last response (${perS(rates.sent)}): ${ends.join(", ")}; peak ${formatNumber(peakInFlight)} in flight${denied > 0 ? ", counting denied requests" : ""}`;
 }
 
 function outputLine({ classes, durationS }: LoadPhase): string {

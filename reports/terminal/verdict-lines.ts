@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { formatCount, formatNumber } from "../../src/core/index.ts";
-import { type RunRecord, STATUSES } from "../../src/record/index.ts";
+import { countStatuses, type RunRecord, STATUSES, type Status } from "../../src/record/index.ts";
 import { oneLine } from "../clean-text.ts";
 import { describeExitCode, describeProfiles } from "../text/index.ts";
 import type { Colors, TerminalOptions } from "./options.ts";
@@ -20,9 +20,7 @@ export function paintedHeadline(
 /** The last lines of a run at a terminal, which a person reads first: verdict, main reasons, counts, exit code, report. */
 export function verdictLines(record: RunRecord, { colors, ...written }: Omit<TerminalOptions, "evidence">): string[] {
   const { verdict } = record;
-  const counts = STATUSES.filter((status) => (record.counts[status] ?? 0) > 0)
-    .map((status) => `${formatNumber(record.counts[status] ?? 0)} ${status}`)
-    .join(", ");
+  const counts = countsText(record);
   return [
     ...(record.profiles === undefined ? [] : [colors.bold(oneLine(describeProfiles(record.profiles)))]),
     paintedHeadline(verdict, colors),
@@ -30,6 +28,23 @@ export function verdictLines(record: RunRecord, { colors, ...written }: Omit<Ter
     `${counts}${counts === "" ? "" : " in "}${formatNumber(record.durationMs / 1_000, 1)} s, ${formatCount(record.traffic.requests, "request")}`,
     endLine(verdict, { ...written, checks: record.checks }),
   ];
+}
+
+/** `21 pass`, or with thresholds of a load, which are not checks of the gateway: `thresholds: 1 fail, 1 pass; checks: 21 pass`. */
+function countsText({ checks, counts }: RunRecord): string {
+  const thresholds = countStatuses(
+    checks.filter(({ check }) => check === "load.thresholds").map(({ status }) => status),
+  );
+  const write = (of: (status: Status) => number) =>
+    STATUSES.filter((status) => of(status) > 0)
+      .map((status) => `${formatNumber(of(status))} ${status}`)
+      .join(", ");
+  const [ofThresholds, others] = [
+    write((status) => thresholds[status]),
+    write((status) => (counts[status] ?? 0) - thresholds[status]),
+  ];
+  if (ofThresholds === "") return others;
+  return `thresholds: ${ofThresholds}${others === "" ? "" : `; checks: ${others}`}`;
 }
 
 /** The main reasons of a verdict, and the number of the others. */

@@ -10,7 +10,11 @@ export const LOAD_TERMS: readonly Term[] = [
   ["failed", "no complete response, or a gateway error: a broken connection, a timeout, a 5xx"],
   ["invalid", "a complete 2xx that no client could use: an HTML page, an error object, no output"],
   ["dropped", "due, but not sent: the load generator had reached its own bound"],
-  ["in flight", "sent; its response has not ended yet"],
+  [
+    "in flight",
+    "sent; its response has not ended yet, whether it will be admitted or denied: a peak may be above a limit, which counts admitted requests",
+  ],
+  ["per second", "divided by the time from the start of a phase to the end of its last response"],
   ["E2E latency", "response time: from the moment at which a request was due to the end of its response"],
   ["service time", "from sending a request to the end of its response"],
   ["TTFT", "time to first token: from sending a request to its first output of any kind"],

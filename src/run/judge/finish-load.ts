@@ -44,6 +44,8 @@ interface Ended {
 
 type LoadOutcome = Outcome &
   Pick<RunRecord["verdict"], "headline"> & {
+    /** The first reason of the verdict. */
+    readonly reason: string | undefined;
     /** Of each workload that has any. */
     readonly thresholds: readonly { readonly run: string; readonly findings: readonly Finding[] }[];
   };
@@ -87,6 +89,7 @@ export async function keepLoad(
   return {
     exitCode: record.verdict.exitCode,
     headline: record.verdict.headline,
+    reason: record.verdict.reasons.find(({ kind }) => kind !== "more")?.text,
     thresholds: (record.load?.runs ?? []).map((run) => ({
       run: run.name,
       findings: checksOfThresholds(record.checks, run).flatMap(({ findings }) => findings),

@@ -6,8 +6,10 @@ export interface RunEnd {
   readonly exitCode: number;
   /** Begins with the verdict. */
   readonly headline: string;
-  /** The run folder. */
-  readonly folder: string;
+  /** The first reason of the verdict; absent if it has none. */
+  readonly reason?: string | undefined;
+  /** Path of the HTML report. A page of this server cannot link to a file. */
+  readonly report: string;
   /** Of all workloads, as in the report. */
   readonly thresholds: readonly LiveThreshold[];
 }

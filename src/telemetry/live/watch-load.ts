@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { VERSION } from "../../core/index.ts";
 import type { Redactor } from "../../http/recorder/index.ts";
 import type { LoadsContext } from "../../load/index.ts";
@@ -17,7 +18,7 @@ export interface Watched {
 }
 
 /** How a run ended, with the judged thresholds of its workloads. */
-interface EndedLoads extends Pick<RunEnd, "exitCode" | "headline"> {
+interface EndedLoads extends Pick<RunEnd, "exitCode" | "headline" | "reason"> {
   readonly thresholds: readonly { readonly run: string; readonly findings: readonly Finding[] }[];
 }
 
@@ -84,9 +85,9 @@ export async function watchLoad(options: WatchOptions, { target, redactor, onNot
         feed.ended(run, phase);
       },
     }),
-    finish: ({ exitCode, headline, thresholds }, folder) => {
+    finish: ({ exitCode, headline, reason, thresholds }, folder) => {
       const judged = thresholds.flatMap(({ run, findings }) => liveThresholds(run, findings));
-      end = { exitCode, headline, folder, thresholds: judged };
+      end = { exitCode, headline, reason, report: resolve(folder, "report.html"), thresholds: judged };
     },
     [Symbol.asyncDispose]: close,
   };

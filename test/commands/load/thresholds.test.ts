@@ -104,7 +104,7 @@ describe.concurrent.each(ENGINES)("thresholds with %s", (engine) => {
     const beyond = await loaded('["failed < 1 %"]', { engine, oneFailsIn: 8, allow: "" });
     if (wasLate(beyond)) return;
     expect(beyond.stdout).toMatch(/✗ failed < 1 %: 1[\d.]* %/);
-    expect(beyond.stdout).toMatch(/^1 fail, /m);
+    expect(beyond.stdout).toMatch(/^thresholds: 1 fail; checks: /m);
     const stated = await loaded('["failed < 60 %"]', { engine, oneFailsIn: 8, allow: "allow: { failedShare: 0 }\n" });
     if (wasLate(stated)) return;
     expect(stated.stdout).toMatch(/expected none, got \d+ failed/);
@@ -130,7 +130,7 @@ describe.concurrent.each(ENGINES)("thresholds with %s", (engine) => {
     const { code, stdout } = await loaded(threshold, { engine, oneFailsIn: 2, durationS: 60 });
     expect(stdout).toMatch(/✗ failed < 1 %: [45]\d[\d.]* %/);
     expect(stdout).toMatch(/^ {2}fail: w: failed: expected < 1 %, got .*, which ended the load after \d+ s$/m);
-    expect(stdout).toMatch(/^1 fail, /m);
+    expect(stdout).toMatch(/^thresholds: 1 fail; checks: /m);
     expect(performance.now() - startedMs).toBeLessThan(50_000);
     expect(code).toBe(1);
   });

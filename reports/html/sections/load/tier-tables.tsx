@@ -36,7 +36,10 @@ export function PhaseTable({ record: { checks }, run }: Omit<Of, "anchors">) {
         "Phase",
         "Verdict",
         ...numbers("Offered", "Sent", "Admitted", "Denied", "Failed", "Invalid", ...(hasDropped ? ["Dropped"] : [])),
-        ...numbers("Admitted/s", "Peak in flight"),
+        ...numbers(
+          "Admitted/s",
+          run.phases.some(({ denied }) => denied > 0) ? "Peak in flight, denied included" : "Peak in flight",
+        ),
         ...(hasSteady ? ["Steady state"] : []),
       ]}
       rows={run.phases.map((phase) => [

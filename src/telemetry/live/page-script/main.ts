@@ -73,7 +73,7 @@ class LivePage {
     result.textContent =
       end === null
         ? "The run ended without a verdict."
-        : `${end.headline}. Exit code ${end.exitCode}, report in ${end.folder}`;
+        : `${end.headline}${end.reason === undefined ? "" : `, ${end.reason}`}. Exit code ${end.exitCode}. Report: ${end.report}`;
     this.#show();
   }
 
