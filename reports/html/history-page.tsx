@@ -14,7 +14,7 @@ import { describeHistory, historyWord } from "../text/index.ts";
 import { TrendPlot } from "./charts/trend-plot.tsx";
 import { Document, type Head, Masthead } from "./document.tsx";
 import { plural } from "./format.ts";
-import { DataTable, Facts, Foreign, ForeignList, numbers, Section, StatusMark } from "./parts.tsx";
+import { DataTable, Facts, Foreign, numbers, Section, SentenceList, StatusMark } from "./parts.tsx";
 import { Shape } from "./sections/verdict.tsx";
 
 /** The trends of a history, group by group. */
@@ -75,7 +75,7 @@ function Verdict({ history }: { readonly history: HistoryReport }) {
           <p>{`${plural(trends.length, "metric")} of ${plural(runs.length, "run")}; ${changed} changed.`}</p>
         </div>
       </div>
-      <ForeignList texts={trends.length === 0 ? [] : reasons} />
+      <SentenceList texts={trends.length === 0 ? [] : reasons} />
     </section>
   );
 }

@@ -18,7 +18,7 @@ export function Section({ id, title, finding, children }: SectionProps) {
         {title}
         <Permalink id={id} what={title} />
       </h2>
-      <p class="finding">{finding}</p>
+      <p class="finding">{typeof finding === "string" ? <Prose text={finding} /> : finding}</p>
       {children}
     </section>
   );
@@ -78,28 +78,42 @@ export function Foreign({ text }: { readonly text: string }) {
   return <span class="foreign">{visible(text)}</span>;
 }
 
-/** Several external texts, one below the other; nothing if there are none. */
-export function ForeignList({ texts }: { readonly texts: readonly string[] }) {
+/** Several sentences, one below the other; nothing if there are none. */
+export function SentenceList({ texts }: { readonly texts: readonly string[] }) {
   if (texts.length === 0) return null;
   return (
     <ul>
       {texts.map((text) => (
         <li key={text}>
-          <Foreign text={text} />
+          <Sentence text={text} />
         </li>
       ))}
     </ul>
   );
 }
 
+/** Text in backquotes; the second one is missing if the sentence was cut there. */
+const CODE = /`([^`]+(?:`|…$))/;
+
 /** A sentence that we wrote, with text in backquotes as code. */
 export function Prose({ text }: { readonly text: string }) {
   return (
     <>
       {text
-        .split("`")
-        .map((part, index) => (index % 2 === 0 ? visible(part) : <code key={index}>{visible(part)}</code>))}
+        .split(CODE)
+        .map((part, index) =>
+          index % 2 === 0 ? visible(part) : <code key={index}>{visible(part.replace(/`$/, ""))}</code>,
+        )}
     </>
+  );
+}
+
+/** A sentence that we wrote and that may quote the gateway: a message, a title, what was expected. */
+export function Sentence({ text }: { readonly text: string }) {
+  return (
+    <span class="foreign">
+      <Prose text={text} />
+    </span>
   );
 }
 

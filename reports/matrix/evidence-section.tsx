@@ -10,12 +10,13 @@ import {
   Copyable,
   Facts,
   Foreign,
-  ForeignList,
   Heading,
   Prose,
   ResultMark,
   ScrollText,
   Section,
+  Sentence,
+  SentenceList,
 } from "../html/parts.tsx";
 import { Findings, Pair } from "../html/sections/instance.tsx";
 import { REQUIREMENT_MARKS } from "../status-style.ts";
@@ -80,20 +81,20 @@ function ClaimPart({ claim: shown, anchors, hasRecords }: ClaimPartProps) {
       {limitations.length === 0 ? null : (
         <div class="qualifiers">
           No profile of this claim can be conformant:
-          <ForeignList texts={limitations.map((text) => oneLine(text, 300))} />
+          <SentenceList texts={limitations.map((text) => oneLine(text, 300))} />
         </div>
       )}
       {waivers.length === 0 ? null : (
         <>
           <p class="note">Accepted failures:</p>
-          <ForeignList
+          <SentenceList
             texts={waivers.map(({ check, reason, owner, expires }) =>
               oneLine(`${check}, until ${expires} by ${owner}: ${reason}`, 300),
             )}
           />
         </>
       )}
-      <ForeignList texts={run.qualifiers.map((text) => oneLine(text, 300))} />
+      <SentenceList texts={run.qualifiers.map((text) => oneLine(text, 300))} />
       {claim.contract === null ? null : (
         <ScrollText kind="listing" label={`Contract of ${title}`}>
           {passage(JSON.stringify(claim.contract, null, 1), 3_000)}
@@ -172,7 +173,7 @@ function Evidence({ id, requirement, profiles, claim: { claim, record } }: Evide
       {why === undefined ? null : (
         <p>
           {requirement.result === "broken" ? "Observed: " : "Why: "}
-          <Foreign text={passage(why, MAX_WHY_CHARACTERS)} />
+          <Sentence text={passage(why, MAX_WHY_CHARACTERS)} />
         </p>
       )}
       <p class="note">

@@ -6,7 +6,7 @@ import { oneLine } from "../clean-text.ts";
 import { Anchors } from "../html/anchors.ts";
 import { Document, type Head, Masthead } from "../html/document.tsx";
 import { plural } from "../html/format.ts";
-import { type Cell, DataTable, ResultMark, Section } from "../html/parts.tsx";
+import { type Cell, DataTable, Prose, ResultMark, Section } from "../html/parts.tsx";
 import { withoutScript } from "../html/render-html.tsx";
 import { PROFILE_MARKS } from "../status-style.ts";
 import { ChangesSection, changeId } from "./changes-section.tsx";
@@ -149,7 +149,12 @@ function profileHead(name: string, { claims, anchors }: Pick<Shown, "claims" | "
 function profileCell(claim: MatrixClaim, name: string, anchors: Anchors): ComponentChildren {
   const profile = profileOf(claim, name);
   const reason = reasonOf(claim, profile);
-  const because = reason === undefined ? null : <span class="because">{oneLine(reason, 90)}</span>;
+  const because =
+    reason === undefined ? null : (
+      <span class="because">
+        <Prose text={oneLine(reason, 90)} />
+      </span>
+    );
   if (profile === undefined) {
     return (
       <>

@@ -3,7 +3,7 @@ import type { RequirementResult } from "../../src/record/index.ts";
 import { isRequirementId, profileNamed, requirementOf } from "../../src/requirements/index.ts";
 import { oneLine } from "../clean-text.ts";
 import type { Anchors } from "../html/anchors.ts";
-import { DataTable, Foreign, Heading, Prose, ResultMark, Section } from "../html/parts.tsx";
+import { DataTable, Heading, Prose, ResultMark, Section, Sentence } from "../html/parts.tsx";
 import { REQUIREMENT_MARKS } from "../status-style.ts";
 import { claimId, evidenceId, hasEvidence } from "./evidence-section.tsx";
 import { gatewayName, type MatrixClaim, profileOf, type Shown, shortVersion } from "./matrix-source.ts";
@@ -100,7 +100,7 @@ function requirementCell(
       {mark}
       {requirement.why === undefined ? null : (
         <span class="because">
-          <Foreign text={oneLine(requirement.why, MAX_REASON_CHARACTERS)} />
+          <Sentence text={oneLine(requirement.why, MAX_REASON_CHARACTERS)} />
         </span>
       )}
     </>

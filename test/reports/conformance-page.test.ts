@@ -97,3 +97,23 @@ test("the page of two stored runs names the run whose time and duration it shows
   expect(textsOf(page, "dd")).toContain("gauntlet compare old new");
   expect(textsOf(page, "dd").filter((text) => text.includes("2026-11-20 08:00:00 UTC"))).toHaveLength(2);
 });
+
+test("text in backquotes is code, wherever a sentence of ours stands", () => {
+  const reason = "an instance did not read `Retry-After: 1`";
+  const failed = result("auth.one[chat]", "fail", {
+    message: reason,
+    findings: [
+      broken({ subject: reason, expected: { kind: "condition", text: "sent `once`" }, pointer: undefined }),
+      broken({ subject: `${reason} and ${"x".repeat(180)} \`cut here and there`, requirements: ["AUTH-4"] }),
+    ],
+  });
+  const undecided = result("auth.two[chat]", "inconclusive", { message: reason, undecided: reason });
+  const page = elementsOfPage(
+    recordOf([failed, undecided, result("auth.three[chat]", "blocked", { message: "needs `keys.revoked`" })]),
+  );
+  const [main] = page.filter(({ tagName }) => tagName === "main");
+  if (main === undefined) throw new Error("no main part");
+  const shown = elementsIn(main).filter(({ tagName }) => ["p", "li", "td", "h3", "h4", "summary"].includes(tagName));
+  expect(shown.map(textOf).filter((text) => text.includes("`"))).toEqual([]);
+  expect(textsOf(page, "code")).toEqual(expect.arrayContaining(["Retry-After: 1", "once", "keys.revoked"]));
+});

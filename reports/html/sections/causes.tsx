@@ -14,7 +14,7 @@ import type { ReportSource } from "../../evidence/source.ts";
 import { isLoadOnly, startedLoads } from "../../figures/started-loads.ts";
 import type { Anchors } from "../anchors.ts";
 import { decimal, plural } from "../format.ts";
-import { Foreign, Heading, Permalink, Prose, Section, StatusMark } from "../parts.tsx";
+import { Heading, Permalink, Prose, Section, Sentence, StatusMark } from "../parts.tsx";
 import { Again, Instance, Pair } from "./instance.tsx";
 import { chartsLink } from "./load/charts.tsx";
 
@@ -116,7 +116,7 @@ function CauseArticle({ group, index, context }: CauseArticleProps) {
     <article class={`problem is-${cause.weight}`} id={id} aria-labelledby={`${id}-title`}>
       <h3 id={`${id}-title`}>
         <StatusMark status={cause.weight} label={weightOf(source.record, cause)} />{" "}
-        <Foreign text={oneLine(cause.title, 200)} />
+        <Sentence text={oneLine(cause.title, 200)} />
         <Permalink id={id} what={cause.title} />
       </h3>
       <Requirements group={group} context={context} />
@@ -138,7 +138,7 @@ function Advice({ group: { cause }, context: { source, anchors } }: Pick<CauseAr
   const href = run === undefined ? undefined : chartsLink(record, run, anchors);
   return (
     <>
-      {visible(cause.advice)} {href === undefined ? null : <a href={href}>Charts of the load</a>}
+      <Prose text={cause.advice} /> {href === undefined ? null : <a href={href}>Charts of the load</a>}
     </>
   );
 }
@@ -264,7 +264,7 @@ function Listed({ record, checks, anchors }: ListedProps) {
     <ul class="plain listed">
       {checks.map((check) => (
         <li key={check.id}>
-          <CheckName record={record} id={check.id} anchors={anchors} /> <Foreign text={oneLine(check.message, 160)} />
+          <CheckName record={record} id={check.id} anchors={anchors} /> <Sentence text={oneLine(check.message, 160)} />
         </li>
       ))}
     </ul>
@@ -278,7 +278,7 @@ function Group({ group, context }: { readonly group: ProblemGroup; readonly cont
   return (
     <article class={`problem is-${group.status}`} id={id} aria-labelledby={`${id}-title`}>
       <h4 id={`${id}-title`}>
-        <StatusMark status={group.status} /> {oneLine(group.title, 160)}
+        <StatusMark status={group.status} /> <Sentence text={oneLine(group.title, 160)} />
         <Permalink id={id} what={group.check} />
       </h4>
       {group.instances

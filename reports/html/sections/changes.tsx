@@ -12,7 +12,7 @@ import {
 } from "../../text/index.ts";
 import { ForestPlot } from "../charts/forest-plot.tsx";
 import { decimal, percent } from "../format.ts";
-import { DataTable, Facts, Foreign, ForeignList, Heading, numbers, Section, StatusMark } from "../parts.tsx";
+import { DataTable, Facts, Foreign, Heading, numbers, Section, Sentence, SentenceList, StatusMark } from "../parts.tsx";
 
 /** What changed since the run that this one is compared with; nothing if there is none. */
 export function ChangesSection({ record }: { readonly record: RunRecord }) {
@@ -47,7 +47,7 @@ function Changes({ comparison, isWhole }: ChangesProps) {
       {isWhole ? null : (
         <>
           {comparison.kind === "baseline" ? null : <Sides comparison={comparison} />}
-          <ForeignList texts={reasons.map(({ text }) => oneLine(text, 300))} />
+          <SentenceList texts={reasons.map(({ text }) => oneLine(text, 300))} />
         </>
       )}
       {control === null || reasons.some(({ text }) => text === control.message) ? null : (
@@ -218,7 +218,7 @@ function CheckList({ id, title, changes }: CheckListProps) {
             <code key="id">{oneLine(change.id, 200)}</code>,
             change.before === null ? "absent" : <StatusMark key="before" status={change.before} />,
             change.now === null ? "absent" : <StatusMark key="now" status={change.now} />,
-            <Foreign key="message" text={oneLine(change.message, 240)} />,
+            <Sentence key="message" text={oneLine(change.message, 240)} />,
           ])}
       />
       {changes.length > MAX_ROWS ? <p class="note">and {decimal(changes.length - MAX_ROWS)} more</p> : null}

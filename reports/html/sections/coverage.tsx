@@ -4,7 +4,7 @@ import { COLUMNS, type CoveredRequirement, coverageOf, sideOf } from "../../cove
 import { SIGNS, TONES } from "../../status-style.ts";
 import type { Anchors } from "../anchors.ts";
 import { decimal, duration, enumerate, plural } from "../format.ts";
-import { DataTable, Foreign, Heading, numbers, Prose, Section, StatusMark } from "../parts.tsx";
+import { DataTable, Heading, numbers, Prose, Section, Sentence, StatusMark } from "../parts.tsx";
 import { NotRun, Silent, Uncovered, UncoveredOfClient } from "./not-judged.tsx";
 
 const LAYERS = {
@@ -219,7 +219,7 @@ function AllChecks({ checks, anchors }: { readonly checks: readonly CheckResult[
                       {oneLine(check.id, 200)}
                     </code>,
                     <StatusMark key="status" status={check.status} />,
-                    <Foreign key="message" text={oneLine(check.message, check.status === "pass" ? 90 : 240)} />,
+                    <Sentence key="message" text={oneLine(check.message, check.status === "pass" ? 90 : 240)} />,
                     check.durationMs === 0 ? "–" : duration(check.durationMs),
                   ])}
                 />

@@ -4,7 +4,7 @@ import { oneLine, visible } from "../../clean-text.ts";
 import { commandLineOf, rerunAllOf } from "../../evidence/reproduce.ts";
 import { LOAD_TERMS, RESULT_TERMS } from "../../text/index.ts";
 import { bytes } from "../format.ts";
-import { Copyable, DataTable, Facts, Foreign, ForeignList, Heading, Prose, ScrollText, Section } from "../parts.tsx";
+import { Copyable, DataTable, Facts, Foreign, Heading, Prose, ScrollText, Section, SentenceList } from "../parts.tsx";
 
 /** Where and with what the run was made, and how to repeat it. */
 export function EnvironmentSection({ record }: { readonly record: RunRecord }) {
@@ -92,7 +92,7 @@ function Waivers({ record }: { readonly record: RunRecord }) {
       {leftovers.length === 0 ? null : (
         <>
           <Heading id="leftovers" title="Left behind" />
-          <ForeignList texts={leftovers.map((text) => oneLine(text, 240))} />
+          <SentenceList texts={leftovers.map((text) => oneLine(text, 240))} />
         </>
       )}
     </>

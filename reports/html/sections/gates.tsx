@@ -1,7 +1,7 @@
 import type { Gate, RunRecord, Status } from "../../../src/record/index.ts";
 import { oneLine } from "../../clean-text.ts";
 import { decimal, plural } from "../format.ts";
-import { DataTable, Foreign, numbers, Section, StatusMark } from "../parts.tsx";
+import { DataTable, Foreign, numbers, Section, Sentence, StatusMark } from "../parts.tsx";
 
 const STATUS: Readonly<Record<Gate["outcome"], Status>> = {
   pass: "pass",
@@ -32,7 +32,7 @@ export function Gates({ record }: { readonly record: RunRecord }) {
           <code key="gate">{oneLine(gate.gate, 200)}</code>,
           <StatusMark key="outcome" status={STATUS[gate.outcome]} label={gate.outcome} />,
           gate.level,
-          <Foreign key="message" text={oneLine(gate.message, 240)} />,
+          <Sentence key="message" text={oneLine(gate.message, 240)} />,
           gate.samples === null ? "" : String(gate.samples),
         ])}
       />

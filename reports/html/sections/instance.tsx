@@ -11,7 +11,7 @@ import { levelOf } from "../../level.ts";
 import { describeExpected, describeObserved, describeResponse } from "../../text/index.ts";
 import type { Anchors } from "../anchors.ts";
 import { decimal, duration } from "../format.ts";
-import { Copyable, DataTable, Foreign } from "../parts.tsx";
+import { Copyable, DataTable, Foreign, Sentence } from "../parts.tsx";
 import { ExchangeView } from "./exchange.tsx";
 
 /** Characters of a message in the summary of its instance. */
@@ -41,7 +41,7 @@ export function Instance({ check, source, anchors, shownAbove }: InstanceProps) 
         <code>{oneLine(check.id, 200)}</code>
         {check.waived === undefined ? null : <span class="level">waived</span>}
         <span class="because">
-          <Foreign text={oneLine(check.message, MAX_SUMMARY)} />
+          <Sentence text={oneLine(check.message, MAX_SUMMARY)} />
         </span>
       </summary>
       <div class="body">
@@ -55,7 +55,7 @@ export function Instance({ check, source, anchors, shownAbove }: InstanceProps) 
           // A short message is already shown in full in the summary.
           check.message.length <= MAX_SUMMARY ? null : (
             <p>
-              <Foreign text={shorten(check.message, 1_000)} />
+              <Sentence text={shorten(check.message, 1_000)} />
             </p>
           )
         ) : (
@@ -63,7 +63,7 @@ export function Instance({ check, source, anchors, shownAbove }: InstanceProps) 
         )}
         {check.undecided === undefined ? null : (
           <p class="note">
-            Not decided: <Foreign text={shorten(check.undecided, 1_000)} />
+            Not decided: <Sentence text={shorten(check.undecided, 1_000)} />
           </p>
         )}
         {evidence !== undefined && evidence.id === shownAbove ? (
@@ -111,13 +111,13 @@ export function Findings({ broken, record }: { readonly broken: readonly Broken[
             {finding.pointer === undefined ? null : <code>{visible(finding.pointer)}</code>}
             {aboutOf(finding) === "" ? null : (
               <span class="because">
-                <Foreign text={oneLine(aboutOf(finding), 160)} />
+                <Sentence text={oneLine(aboutOf(finding), 160)} />
               </span>
             )}
             {times > 1 ? <span class="because">{decimal(times)} times</span> : null}
           </span>,
           <span key="expected" class="expected">
-            <Foreign text={shorten(describeExpected(finding.expected), 400)} />
+            <Sentence text={shorten(describeExpected(finding.expected), 400)} />
           </span>,
           <span key="observed" class="observed">
             <Foreign text={shorten(describeObserved(finding.observed), 400)} />

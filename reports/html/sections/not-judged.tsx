@@ -4,7 +4,7 @@ import { oneLine, shorten } from "../../clean-text.ts";
 import type { CoveredRequirement } from "../../coverage.ts";
 import { pasteInto, unblockYaml } from "../../unblock.ts";
 import { decimal, enumerate, plural } from "../format.ts";
-import { Copyable, DataTable, Foreign, Heading, Prose, StatusMark } from "../parts.tsx";
+import { Copyable, DataTable, Heading, Prose, Sentence, StatusMark } from "../parts.tsx";
 
 /** What was observed under OPEN requirements. */
 export function Silent({ requirements }: { readonly requirements: readonly CoveredRequirement[] }) {
@@ -30,7 +30,7 @@ export function Silent({ requirements }: { readonly requirements: readonly Cover
           <ul key="observed" class="plain">
             {observed.slice(0, 6).map((text) => (
               <li key={text}>
-                <Foreign text={oneLine(text, 160)} />
+                <Sentence text={oneLine(text, 160)} />
               </li>
             ))}
             {observed.length > 6 ? <li>and {observed.length - 6} more</li> : null}
@@ -108,7 +108,7 @@ export function Unblock({ record }: { readonly record: RunRecord }) {
   return (
     <div id="unblock">
       <p>
-        {oneLine(pasteInto(record))}{" "}
+        <Prose text={oneLine(pasteInto(record))} />{" "}
         <a href="#not-run">See which line each of the {decimal(blocked.length)} checks needs</a>.
       </p>
       <Copyable label="Lines of the target file that would unblock them" text={yaml} />
@@ -128,7 +128,7 @@ export function NotRun({ record }: { readonly record: RunRecord }) {
         {[...byMessage].map(([message, checks]) => (
           <li key={message}>
             <StatusMark status="blocked" label={plural(checks.length, "check instance")} />{" "}
-            <Foreign text={shorten(message, 300)} />
+            <Sentence text={shorten(message, 300)} />
             <p class="note">
               {enumerate(
                 checks.map(({ id }) => oneLine(id, 120)),

@@ -6,7 +6,7 @@ import { isLoadOnly } from "../../figures/started-loads.ts";
 import { describeComparison, mainFigures } from "../../text/index.ts";
 import type { Anchors } from "../anchors.ts";
 import { decimal, enumerate, plural } from "../format.ts";
-import { Foreign, StatusMark } from "../parts.tsx";
+import { Prose, Sentence, StatusMark } from "../parts.tsx";
 import { causeAnchor } from "./causes.tsx";
 
 /** A line of the verdict: a status, its subject, and a link to more. */
@@ -44,11 +44,17 @@ export function Reasons({ record, anchors }: { readonly record: RunRecord; reado
           <li key={index}>
             <StatusMark status={status} />
             <div>
-              {href === undefined ? <Foreign text={text} /> : <a href={href}>{text}</a>}
+              {href === undefined ? (
+                <Sentence text={text} />
+              ) : (
+                <a href={href}>
+                  <Prose text={text} />
+                </a>
+              )}
               {tail}
               {because === undefined ? null : (
                 <span class="because">
-                  <Foreign text={because} />
+                  <Sentence text={because} />
                 </span>
               )}
             </div>

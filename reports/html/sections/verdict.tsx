@@ -1,6 +1,6 @@
 import { utc } from "../../../src/core/index.ts";
 import { type LoadRun, type RunRecord, STATUSES } from "../../../src/record/index.ts";
-import { oneLine, visible } from "../../clean-text.ts";
+import { oneLine } from "../../clean-text.ts";
 import { commandLineOf } from "../../evidence/reproduce.ts";
 import { resultOfLoad } from "../../figures/load-result.ts";
 import { isLoadOnly, startedLoads } from "../../figures/started-loads.ts";
@@ -8,7 +8,7 @@ import { TONES, type Tone, VERDICT_TONES } from "../../status-style.ts";
 import { describeComparison } from "../../text/index.ts";
 import type { Anchors } from "../anchors.ts";
 import { decimal, duration, enumerate, plural } from "../format.ts";
-import { Facts, Foreign, StatusMark } from "../parts.tsx";
+import { Facts, Foreign, Prose, StatusMark } from "../parts.tsx";
 import { MainFigures, Sides } from "./changes.tsx";
 import { secondRun } from "./environment.tsx";
 import { Headline } from "./load/headline.tsx";
@@ -55,13 +55,17 @@ export function VerdictSection({ record, anchors }: { readonly record: RunRecord
               />
             </span>
           </h1>
-          <p class="lead">{sentence(record)}</p>
+          <p class="lead">
+            <Prose text={sentence(record)} />
+          </p>
         </div>
       </div>
       {verdict.qualifiers.length === 0 ? null : (
         <ul class="qualifiers">
           {verdict.qualifiers.map((qualifier) => (
-            <li key={qualifier}>{visible(qualifier)}</li>
+            <li key={qualifier}>
+              <Prose text={qualifier} />
+            </li>
           ))}
         </ul>
       )}

@@ -2,7 +2,7 @@ import { checkOfEvents, type LoadRun, type RunRecord, statusOfFinding } from "..
 import { oneLine } from "../../../clean-text.ts";
 import { executionText, figureTexts } from "../../../figures/event-figures.ts";
 import { describeExpected, describeFacts } from "../../../text/index.ts";
-import { DataTable, Foreign, StatusMark } from "../../parts.tsx";
+import { DataTable, Foreign, Sentence, StatusMark } from "../../parts.tsx";
 
 /** Maximum length of an output that is shown; the record has up to 16 KiB. */
 const MAX_OUTPUT_CHARACTERS = 4_000;
@@ -24,11 +24,11 @@ export function Events({ record: { checks }, run }: { readonly record: RunRecord
         rows={events.map((event) => [
           oneLine(event.name, 40),
           `${event.atS.toFixed(1)} s`,
-          <Foreign key="done" text={oneLine(executionText(event), 400)} />,
+          <Sentence key="done" text={oneLine(executionText(event), 400)} />,
           <ul key="noticed">
             {figureTexts(event).map((text) => (
               <li key={text}>
-                <Foreign text={oneLine(text, 400)} />
+                <Sentence text={oneLine(text, 400)} />
               </li>
             ))}
           </ul>,
@@ -42,8 +42,12 @@ export function Events({ record: { checks }, run }: { readonly record: RunRecord
           rows={findings.map((finding) => [
             <code key="name">{oneLine(finding.name, 120)}</code>,
             <StatusMark key="outcome" status={statusOfFinding(finding)} />,
-            finding.expected === undefined ? "" : oneLine(describeExpected(finding.expected), 120),
-            <Foreign key="observed" text={oneLine(describeFacts(finding), 300)} />,
+            finding.expected === undefined ? (
+              ""
+            ) : (
+              <Sentence key="expected" text={oneLine(describeExpected(finding.expected), 120)} />
+            ),
+            <Sentence key="observed" text={oneLine(describeFacts(finding), 300)} />,
           ])}
         />
       )}

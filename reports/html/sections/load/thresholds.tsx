@@ -9,7 +9,7 @@ import { oneLine } from "../../../clean-text.ts";
 import { startedLoads } from "../../../figures/started-loads.ts";
 import { describeFacts } from "../../../text/index.ts";
 import { decimal, plural } from "../../format.ts";
-import { DataTable, Foreign, Section, StatusMark } from "../../parts.tsx";
+import { DataTable, Section, Sentence, StatusMark } from "../../parts.tsx";
 
 /** The thresholds of all workloads, first on the page of a load: they are the question of its author. */
 export function ThresholdsSection({ record }: { readonly record: RunRecord }) {
@@ -52,7 +52,7 @@ export function Thresholds({ record, run }: { readonly record: Pick<RunRecord, "
       rows={findings.map((finding) => [
         <code key="threshold">{oneLine(finding.name, 200)}</code>,
         <StatusMark key="outcome" status={statusOfFinding(finding)} />,
-        <Foreign key="value" text={oneLine(describeFacts(finding), 240)} />,
+        <Sentence key="value" text={oneLine(describeFacts(finding), 240)} />,
       ])}
     />
   );

@@ -15,7 +15,7 @@ import { shareText, TOOL_CALL_WORDS } from "../../../figures/tool-call-figures.t
 import { describeExpected, describeFacts } from "../../../text/index.ts";
 import type { Anchors } from "../../anchors.ts";
 import { bytes, decimal, ms, percent, plural } from "../../format.ts";
-import { DataTable, Foreign, numbers, StatusMark } from "../../parts.tsx";
+import { DataTable, Foreign, numbers, Prose, Sentence, StatusMark } from "../../parts.tsx";
 import { causeAnchor } from "../causes.tsx";
 
 interface Of {
@@ -156,11 +156,11 @@ export function LoadFindings({ record, run, anchors }: Of) {
         <span key="phase" class="nowrap">
           {oneLine(phase.name, 40)}
         </span>,
-        <Foreign
+        <Sentence
           key="expected"
           text={oneLine(finding.expected === undefined ? "" : describeExpected(finding.expected), 200)}
         />,
-        <Foreign key="observed" text={oneLine(describeFacts(finding), 200)} />,
+        <Sentence key="observed" text={oneLine(describeFacts(finding), 200)} />,
       ])}
     />
   );
@@ -197,7 +197,7 @@ interface FindingTitleProps {
 }
 
 function FindingTitle({ finding, cause, anchors }: FindingTitleProps) {
-  const title = oneLine(finding.title ?? finding.name, 120);
+  const title = <Prose text={oneLine(finding.title ?? finding.name, 120)} />;
   return cause === undefined ? <span>{title}</span> : <a href={`#${causeAnchor(anchors, cause)}`}>{title}</a>;
 }
 

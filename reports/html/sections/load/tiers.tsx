@@ -11,7 +11,7 @@ import { unexplainedProblems } from "../../../evidence/problems.ts";
 import { isLoadOnly, startedLoads } from "../../../figures/started-loads.ts";
 import type { Anchors } from "../../anchors.ts";
 import { decimal, duration, enumerate, ms, plural } from "../../format.ts";
-import { DataTable, Foreign, numbers, Permalink, Section, StatusMark } from "../../parts.tsx";
+import { DataTable, numbers, Permalink, Section, Sentence, StatusMark } from "../../parts.tsx";
 import { causeAnchor } from "../causes.tsx";
 import { RequestsOverTime } from "./charts.tsx";
 import { Events } from "./events.tsx";
@@ -127,7 +127,7 @@ function ProcessTable({ run }: { readonly run: LoadRun }) {
         decimal(instance.requests),
         ...(hasLateness ? [instance.lateMs === undefined ? "–" : ms(instance.lateMs)] : []),
         clockText(instance),
-        <Foreign key="end" text={oneLine([instance.ended, ...(instance.problems ?? [])].join("; "), 300)} />,
+        <Sentence key="end" text={oneLine([instance.ended, ...(instance.problems ?? [])].join("; "), 300)} />,
       ])}
     />
   );
