@@ -1,6 +1,7 @@
-import type { Expected, Finding } from "../../src/record/index.ts";
+import type { Finding } from "../../src/record/index.ts";
 import { describeExpected, describeFinding, describeMissing, describeObserved } from "./finding.ts";
 import { describeResponse } from "./response.ts";
+import { expectsRefusal, situationOf } from "./situation.ts";
 
 /** Several findings with one deviation. */
 export interface CauseFacts {
@@ -21,7 +22,7 @@ export function causeTitle({ worst, findings, loadRuns }: CauseFacts): string {
   const { deviation, expected, observed, pointer, response, subject } = worst;
   if (deviation?.kind === "malformed") return `malformed HTTP: ${deviation.detail}`;
   if (response !== undefined && (pointer === "status" || deviation?.kind === "no-response"))
-    return `expected ${describeExpected(expected)}, got ${describeResponse(response)}`;
+    return `${situationOf(worst)}expected ${describeExpected(expected)}, got ${describeResponse(response)}`;
   // The finding itself holds the other counts of the phase.
   if (pointer === undefined && loadRuns !== undefined)
     return `${loadRuns.join(", ")}: ${subject === undefined ? "" : `${subject}: `}expected ${describeExpected(expected)}, got ${firstFact(worst)}`;
@@ -34,14 +35,6 @@ export function causeTitle({ worst, findings, loadRuns }: CauseFacts): string {
 }
 
 const firstFact = ({ observed }: Finding): string => describeObserved(observed).split("; ")[0] ?? "";
-
-/** Whether the requests had to be refused, and not only to get another status than they got. */
-function expectsRefusal(expected: Expected | undefined): boolean {
-  const isRefusal = (status: unknown) => typeof status === "number" && status >= 400 && status < 500;
-  if (expected?.kind === "status") return expected.range === "4xx" || expected.range === "anything but 2xx";
-  if (expected?.kind === "one-of") return expected.values.some(isRefusal);
-  return expected?.kind === "value" && isRefusal(expected.value);
-}
 
 /** What to do about a cause, as far as the deviation shows. */
 export function adviceFor({ worst, isAboutPath, loadRuns }: CauseFacts): string {

@@ -32,11 +32,13 @@ describe("exit codes", () => {
     expect(code).toBe(1);
     expect(stdout).toMatch(/1 cause explains \d+ check instances: \d+ failed, \d+ warned/);
     expect(stdout).toMatch(
-      /✗ \d+ check instances \(\d+ failed, \d+ warned\): expected 401, got 403 invalid_api_key\n\s+AUTH-3 \(MUST\): An invalid key/,
+      /✗ \d+ check instances \(\d+ failed, \d+ warned\): a request with an invalid key: expected 401, got 403 invalid_api_key\n\s+AUTH-3 \(MUST\): An invalid key/,
     );
     expect(stdout).toMatch(/in auth\.unknown-key\[models\], .* and \d+ more\n/);
     expect(stdout).toMatch(/exchange x\d+, 403:\n\s+curl -sS -i .*\n\s+control request x\d+, 200:\n\s+curl -sS -i /);
-    expect(stdout).toMatch(/FAIL: .*\n {2}fail: expected 401, got 403 invalid_api_key \(\d+ check instances\)\n/);
+    expect(stdout).toMatch(
+      /FAIL: .*\n {2}fail: a request with an invalid key: expected 401, got 403 invalid_api_key \(\d+ check instances\)\n/,
+    );
     expect(stdout.trimEnd().split("\n").at(-1)).toMatch(/^exit code 1 \(failed\); report: .*report\.html$/);
   });
 

@@ -28,7 +28,7 @@ test("one deviation is one cause, whatever it was seen in and whatever it broke"
   ]);
   expect(causes).toEqual([
     expect.objectContaining({
-      title: "expected 401, got 403 invalid_api_key",
+      title: "a request with an invalid key: expected 401, got 403 invalid_api_key",
       requirement: "AUTH-3",
       requirements: ["AUTH-3", "STREAM-2", "ERR-401-INVALID", "AUTH-5"],
       weight: "fail",
@@ -44,7 +44,7 @@ test("other defects of a response with the wrong status follow from it; another 
   const [first, ...others] = causesOf([
     failed("errors.key-revoked[chat]", [...status("x1", 401, "500", "ERR-401-REVOKED"), reason("x1")]),
   ]);
-  expect([first?.title, others]).toEqual(["expected 401, got 500", []]);
+  expect([first?.title, others]).toEqual(["a request with a revoked key: expected 401, got 500", []]);
   expect(causesOf([failed("a", [...status("x1", 401, "500", "ERR-401-REVOKED"), reason("x2")])])).toHaveLength(2);
 });
 
@@ -230,4 +230,17 @@ test("a gateway that stopped is the first cause, however many others there are",
     failed("robustness.keeps-responding", [of("KEEPS-RESPONDING", { pointer: undefined, observed: value(true) })]),
   ]);
   expect(causes.map(({ requirement }) => requirement)).toEqual(["KEEPS-RESPONDING", "AUTH-3"]);
+});
+
+test("the title of a wrong status names the request, and a success that was expected is that of a valid one", () => {
+  const titles = (overrides: Parameters<typeof broken>[0]) =>
+    causesOf([result("auth.one[chat]", "fail", { findings: [broken({ response: facts("200"), ...overrides })] })]).map(
+      ({ title }) => title,
+    );
+  const success = { kind: "status", range: "2xx" } as const;
+  expect(titles({ requirements: ["AUTH-4"] })).toEqual(["a request with a revoked key: expected 401, got 200"]);
+  expect(titles({ requirements: ["SPEND-7"] })).toEqual(["a request that must be rejected: expected 401, got 200"]);
+  expect(titles({ requirements: ["SPEND-2"], expected: success, response: facts("402") })).toEqual([
+    "a valid request: expected 2xx, got 402",
+  ]);
 });

@@ -20,12 +20,27 @@ interface ExpectedCause {
 const EXPECTED: Readonly<Record<string, readonly ExpectedCause[]>> = {
   // A machine on which other processes used all CPU time, and a gateway that denies unknown keys with 403.
   "busy-machine": [
-    { requirement: "AUTH-3", weight: "fail", title: /^expected 401, got 403 invalid_api_key$/, checks: 21 },
+    {
+      requirement: "AUTH-3",
+      weight: "fail",
+      title: /^a request with an invalid key: expected 401, got 403 invalid_api_key$/,
+      checks: 21,
+    },
   ],
   // A proxy that responds with 404 for a few seconds after provider failures, and a gateway that denies unknown keys with 403.
   "circuit-breaker": [
-    { requirement: "ERR-5XX-1", weight: "fail", title: /^expected 5xx, got 404$/, checks: 5 },
-    { requirement: "ERR-401-INVALID", weight: "fail", title: /^expected 401, got 403 invalid_api_key$/, checks: 1 },
+    {
+      requirement: "ERR-5XX-1",
+      weight: "fail",
+      title: /^a request that the gateway or its provider cannot complete: expected 5xx, got 404$/,
+      checks: 5,
+    },
+    {
+      requirement: "ERR-401-INVALID",
+      weight: "fail",
+      title: /^a request without a valid key: expected 401, got 403 invalid_api_key$/,
+      checks: 1,
+    },
   ],
   // No denial has a reason, and a key with another scheme than Bearer is served.
   "denials-without-reasons": [
@@ -35,7 +50,12 @@ const EXPECTED: Readonly<Record<string, readonly ExpectedCause[]>> = {
       title: /^the reason of these denials is missing: expected "invalid_api_key", "key_revoked", .* and \d+ more$/,
       checks: 64,
     },
-    { requirement: "AUTH-5", weight: "warn", title: /^expected 401, got 200$/, checks: 4 },
+    {
+      requirement: "AUTH-5",
+      weight: "warn",
+      title: /^a request with a malformed credential: expected 401, got 200$/,
+      checks: 4,
+    },
   ],
   // Bodies of HEAD and streams with a wrong length put bytes on connections that belong to no response, and revoked keys get 403.
   "desynchronised-connections": [
@@ -45,7 +65,12 @@ const EXPECTED: Readonly<Record<string, readonly ExpectedCause[]>> = {
       title: /^responses \(of \d+\) that are followed by bytes that belong to no message: expected 0, got \d+$/,
       checks: 8,
     },
-    { requirement: "AUTH-4", weight: "fail", title: /^expected 401, got 403 key_revoked$/, checks: 3 },
+    {
+      requirement: "AUTH-4",
+      weight: "fail",
+      title: /^a request with a revoked key: expected 401, got 403 key_revoked$/,
+      checks: 3,
+    },
   ],
   // After 150 requests nothing gets a response; before that, unknown keys got 403.
   "gateway-stops": [
@@ -55,7 +80,12 @@ const EXPECTED: Readonly<Record<string, readonly ExpectedCause[]>> = {
       title: /^the gateway stopped responding after x\d+; in flight at that moment: x\d+ POST /,
       checks: 1,
     },
-    { requirement: "AUTH-3", weight: "fail", title: /^expected 401, got 403 invalid_api_key$/, checks: 15 },
+    {
+      requirement: "AUTH-3",
+      weight: "fail",
+      title: /^a request with an invalid key: expected 401, got 403 invalid_api_key$/,
+      checks: 15,
+    },
   ],
 };
 

@@ -58,7 +58,9 @@ test("a cause is reported once, when its first failure is judged, in one line an
   });
   const causes = ofKind(events, "cause").map(({ text }) => text);
   expect(causes).toHaveLength(2);
-  expect(causes[0]).toBe("fail: expected 401, got 403 forbidden (AUTH-3, auth.unknown-key[chat])");
+  expect(causes[0]).toBe(
+    "fail: a request with an invalid key: expected 401, got 403 forbidden (AUTH-3, auth.unknown-key[chat])",
+  );
   expect(causes[1]).not.toMatch(/sk-secret|\p{Cc}/u);
 });
 
