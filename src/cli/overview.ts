@@ -1,3 +1,4 @@
+import { docsAddress, NAME } from "../core/index.ts";
 import { wrap } from "../terminal/index.ts";
 
 /** What the overview shows of a command. */
@@ -40,8 +41,9 @@ export function overview(commands: readonly Described[], columns: number): strin
     "Load testing and conformance for model gateways.",
     ...groups.map((group) => group.replaceAll(KEPT, " ")),
     examples.join("\n"),
-    "Exit codes: 0 passed, 1 failed, 2 usage or configuration, 3 target unreachable, 4 inconclusive, 5 internal error.",
+    "Exit codes: 0 passed, 1 failed, 2 usage or configuration, 3 target unreachable, 4 inconclusive, 5 error in your own suite, or an internal error.",
     "`gauntlet <command> --help` shows a command's options and examples; `gauntlet --version` prints the version.",
+    `Documentation: ${docsAddress("guide.md") ?? `docs/guide.md in the ${NAME} package`}`,
   ]
     .join("\n\n")
     .concat("\n");

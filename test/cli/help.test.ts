@@ -95,6 +95,11 @@ describe("a wrong command line gets a message in plain words, with what was prob
       "load has no option --durration\n  Set it in the workload file: `arrivals.durationS`.",
     ],
     [["conform", "eror"], 'there is no suite "eror"\n  Did you mean "errors"?'],
+    [["conform", "auht"], 'there is no suite "auht"\n  Did you mean "auth"?'],
+    [
+      ["overhead", "--dialect", "caht"],
+      'invalid value for --dialect: "caht"\n  Did you mean "chat"? Use chat, messages.',
+    ],
     [["explain"], "an argument is missing: gauntlet explain <id>\n  See `gauntlet explain --help` for its options."],
     [["capacity"], "--objective must be given\n  See `gauntlet capacity --help` for its options."],
     [["conform", "--target"], "--target needs a value\n  See `gauntlet conform --help` for its options."],

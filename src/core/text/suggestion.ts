@@ -14,7 +14,16 @@ export function nearestOf(name: string, known: Iterable<string>): string | undef
   // A third of the letters may differ; fewer in short names, to which every other name is close.
   const maxDistance = Math.max(1, Math.min(Math.floor(name.length * 0.4), Math.max(2, Math.floor(name.length / 3))));
   if (distance(name.toLowerCase(), nearest.toLowerCase()) <= maxDistance) return nearest;
-  return names.find((known) => known.length <= name.length + 2 && lacksLetters(name, known));
+  return names.find(
+    (known) => hasSwappedLetters(name, known) || (known.length <= name.length + 2 && lacksLetters(name, known)),
+  );
+}
+
+/** Whether two neighbouring letters are swapped: `auht` of `auth`. As an edit distance that is two, too much for a short name. */
+function hasSwappedLetters(name: string, known: string): boolean {
+  const at = [...name].findIndex((letter, index) => letter !== known[index]);
+  if (at === -1 || name.length !== known.length) return false;
+  return `${known.slice(0, at)}${known[at + 1] ?? ""}${known[at]}${known.slice(at + 2)}` === name;
 }
 
 /** Whether a name of at least four letters only lacks letters of a known one: `eror` of `errors`. */
