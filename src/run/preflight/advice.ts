@@ -63,18 +63,16 @@ function pathAdvice({ pathname, origin }: URL): Advice {
   const wrong = /\/(chat\/completions|messages|models)\/?$/.exec(pathname);
   if (wrong !== null)
     return {
-      cause: `baseUrl ends in ${wrong[0]}`,
+      cause: `the path of baseUrl ends in ${wrong[0]}`,
       next: "Omit the endpoint: baseUrl ends with the version, such as /v1.",
     };
-  if (!/\/v\d+\/?$/.test(pathname))
-    return {
-      cause: `there is no model list at ${pathname.replace(/\/$/, "")}/models`,
-      next: `baseUrl should end with the version, such as ${origin}/v1.`,
-    };
-  return {
-    cause: `there is no model list at ${pathname.replace(/\/$/, "")}/models`,
-    next: "Check the path of baseUrl: it ends with the version, and nothing follows.",
-  };
+  const cause = `there is no model list at ${pathname.replace(/\/$/, "")}/models`;
+  return /\/v\d+\/?$/.test(pathname)
+    ? {
+        cause,
+        next: `Correct the path of baseUrl: it ends with the version that the gateway serves, such as ${origin}/v1.`,
+      }
+    : { cause, next: `baseUrl should end with the version, such as ${origin}/v1.` };
 }
 
 /** What is wrong with the models of a target, according to the gateway's list. */
@@ -95,6 +93,11 @@ function suggestion(model: string, listed: readonly string[]): string {
   const nearest = nearestOf(model, listed);
   if (nearest !== undefined) return `Did you mean "${nearest}"?`;
   return `${listed.length} models are listed, beginning with "${listed[0]}".`;
+}
+
+/** Advice as two sentences. */
+export function adviceSentences({ cause, next }: Advice): string {
+  return `${cause.charAt(0).toUpperCase()}${cause.slice(1)}. ${next}`;
 }
 
 /** Advice as one line. Parts may come from the gateway, so control characters are replaced. */

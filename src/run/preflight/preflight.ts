@@ -1,8 +1,8 @@
 import type { RequestSpec, Response, Traffic } from "../../checks/index.ts";
-import { ConfigError, isObject, member, UnreachableError, unreachableError } from "../../core/index.ts";
+import { ConfigError, groupBy, isObject, member, UnreachableError, unreachableError } from "../../core/index.ts";
 import { likeliestFirst, listEntries } from "../../dialects/index.ts";
 import { addressesOf } from "../../target/index.ts";
-import { type Advice, listAdvice, modelAdvice } from "./advice.ts";
+import { type Advice, adviceSentences, listAdvice, modelAdvice } from "./advice.ts";
 import { describeResponse } from "./gateway-message.ts";
 import { assertKeyAccepted, rejectedKeyAdvice } from "./wrong-key.ts";
 
@@ -49,18 +49,19 @@ async function assertIsGateway(traffic: Traffic, list: Response): Promise<void> 
     const response = await traffic.send(request, { endpoint, mode: "non-streaming" });
     // Clients of the messages dialect append the version to a bare host: such a response says nothing about this base URL.
     const isBelow = response.exchange.request.url.startsWith(`${target.baseUrl.replace(/\/$/, "")}/${PATHS[endpoint]}`);
-    if (isBelow && isOfGateway(response)) return;
+    if (!isBelow) continue;
+    if (isOfGateway(response)) return;
     seen.push(response);
   }
   if (list.status === undefined) throw unreachable(target.baseUrl, list);
   const advice = listAdvice(target, list);
   // Parts come from the target: control characters are replaced.
   const clean = (text: string) => text.replace(/\p{Cc}+/gu, " ");
-  const hint = clean(advice === undefined ? "Check baseUrl." : `${advice.cause}. ${advice.next}`);
-  const what = clean(seen.map(shown).join("; "));
+  const hint = clean(advice === undefined ? "Check baseUrl." : adviceSentences(advice));
+  const what = clean(shownTogether(seen));
   const isDown = seen.every(({ status = 0 }) => status === 502 || status === 503 || status === 504);
   if (isDown) throw new UnreachableError(`${target.baseUrl} is not up: ${what}`, { hint });
-  const message = `${target.baseUrl} does not look like a model gateway: ${what}`;
+  const message = `${target.baseUrl} does not look like a model gateway. Expected a model list, a reply, or an error about the model. Instead, ${what}${/[.!?]"$/.test(what) ? "" : "."}`;
   throw new ConfigError([{ file: target.source, path: "baseUrl", message, hint }]);
 }
 
@@ -76,7 +77,7 @@ async function assertOthersRespond(traffic: Traffic): Promise<void> {
     const list = await requestModelList(traffic, address);
     if (list.status === undefined && !isMalformed(list)) throw unreachable(address, list);
     if (isOfGateway(list)) continue;
-    const message = `${address} does not look like a model gateway: ${shown(list).replace(/\p{Cc}+/gu, " ")}`;
+    const message = `${address} does not look like a model gateway: ${shownTogether([list]).replace(/\p{Cc}+/gu, " ")}`;
     throw new ConfigError([
       { file: traffic.target.source, path: `addresses.${index}`, message, hint: "Check this address." },
     ]);
@@ -87,13 +88,24 @@ const PATHS = { models: "models", chat: "chat/completions", messages: "messages"
 
 /** A response in a few words, with its body type if that is the most informative part. */
 function shown(response: Response): string {
-  const { endpoint } = response.requested;
   const type = response.header("content-type")?.split(";")[0]?.trim();
   const what =
     response.json === undefined && type !== undefined
       ? `${response.summary}, ${type.slice(0, 60)}`
       : describeResponse(response);
-  return `/${PATHS[endpoint]} responds with ${what}`;
+  return what;
+}
+
+const LIST = new Intl.ListFormat("en-GB");
+
+/** `/models and /messages respond with 404`: each response once, with the paths that gave it. */
+function shownTogether(responses: readonly Response[]): string {
+  return [...groupBy(responses, shown)]
+    .map(([what, some]) => {
+      const paths = some.map(({ requested }) => `/${PATHS[requested.endpoint]}`);
+      return `${LIST.format(paths)} ${paths.length === 1 ? "responds" : "respond"} with ${what}`;
+    })
+    .join("; ");
 }
 
 /** Whether only a gateway responds like this: a list, a reply, or a machine-readable error. */

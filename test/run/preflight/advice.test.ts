@@ -36,14 +36,18 @@ describe("mistakes of new users are named, with the next step", () => {
     [
       "/v1 is missing",
       () => file(origin()),
-      /there is no model list at \/models\. baseUrl should end with the version, such as http:\/\/[^ ]+\/v1\./,
+      /There is no model list at \/models\. baseUrl should end with the version, such as http:\/\/[^ ]+\/v1\./,
     ],
     [
       "an endpoint in baseUrl",
       () => file(`${ready.baseUrl}/chat/completions`),
       /baseUrl ends in \/chat\/completions\. Omit the endpoint/,
     ],
-    ["a wrong path", () => file(`${origin()}/api/v1`), /there is no model list at \/api\/v1\/models\. Check the path/],
+    [
+      "a wrong path",
+      () => file(`${origin()}/api/v1`),
+      /There is no model list at \/api\/v1\/models\. Correct the path of baseUrl: .* such as http/,
+    ],
   ])("%s: nothing is judged, and it says why", async (_what, target, says) => {
     const { stderr, code } = await attempt(target());
     expect(stderr).toMatch(says);
@@ -126,8 +130,8 @@ describe("mistakes of new users are named, with the next step", () => {
       "",
       /redirects to https:\/\/gw\.example\.test/,
     ],
-    ["a login page", 200, { "content-type": "text/html" }, "<html></html>", /a web page instead of a model list/],
-    ["asleep", 503, {}, "", /it may be asleep or starting \(503\)[\s\S]*start again/],
+    ["a login page", 200, { "content-type": "text/html" }, "<html></html>", /A web page instead of a model list/],
+    ["asleep", 503, {}, "", /It may be asleep or starting \(503\)[\s\S]*start again/],
     ["asleep, in words", 503, {}, "no healthy\nupstream\u001b[31m", /\(503: "no healthy upstream \[31m"\)/],
     [
       "a required header",
@@ -137,7 +141,7 @@ describe("mistakes of new users are named, with the next step", () => {
       /refused \(400: "Either .* is required"\)\. The gateway requires an additional header\. Add it under extraHeaders.*all: \{ x-portkey-config: … \} \} # or x-portkey-provider/,
     ],
     ["a list that fails", 500, {}, '{"error":{"message":"boom"}}', /the model list is not served \(500: "boom"\)/],
-    ["a proxy's login", 407, {}, "", /a proxy in between requires a login/],
+    ["a proxy's login", 407, {}, "", /A proxy in between requires a login/],
     ["escape sequences in a redirect", 302, { location: "/a\u009b31m" }, "", /redirects to/],
   ])("%s", async (_what, status, headers, body, says) => {
     await using server = await httpServer((_request, _body, response) => response.writeHead(status, headers).end(body));

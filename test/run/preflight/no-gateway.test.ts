@@ -39,13 +39,13 @@ const CASES: readonly (readonly [what: string, respond: RequestListener, code: n
     "the page of a web server",
     page(200, "Welcome to nginx!"),
     2,
-    /\/models responds with 200, text\/html; .*a web page instead/s,
+    /\/models, \/chat\/completions and \/messages respond with 200, text\/html\. A web page instead/,
   ],
-  ["a web server without these paths", page(404, "404 Not Found"), 2, /\/messages responds with 404/],
+  ["a web server without these paths", page(404, "404 Not Found"), 2, /\/messages respond with 404/],
   ["a web server that takes no POST", page(405, "405 Not Allowed"), 2, /does not look like a model gateway/],
   ["a framework that knows no such path", json(404, { detail: "Not Found" }), 2, /404: "Not Found"/],
   ["another service", json(200, { status: "ok" }), 2, /does not look like a model gateway/],
-  ["a proxy without an upstream", page(502, "502 Bad Gateway"), 3, /is not up: \/models responds with 502/],
+  ["a proxy without an upstream", page(502, "502 Bad Gateway"), 3, /is not up: \/models[^:]* respond with 502/],
 ];
 
 test.each(CASES)("%s is not judged as a gateway", async (_what, respond, code, says) => {
@@ -61,7 +61,9 @@ test("a wrong path of a real gateway", async () => {
   await using gateway = startGauntlet(["gateway"]);
   const ready = JSON.parse(await gateway.printed("\n"));
   const done = await against(`${ready.baseUrl}/v2`, ["conform", "models"], ready.keys.valid);
-  expect(done.stderr).toContain("does not look like a model gateway");
+  expect(done.stderr).toMatch(
+    /\/v2 does not look like a model gateway\. Expected a model list, a reply, or an error about the model\. Instead, \/models, \/chat\/completions and \/messages respond with 404 [^\n]* There is no model list at \/v1\/v2\/models\. Correct the path of baseUrl: it ends with the version that the gateway serves, such as http:\/\/[^ ]+\/v1\.\n/,
+  );
   expect(done.code).toBe(2);
 });
 
