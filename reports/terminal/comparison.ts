@@ -18,10 +18,8 @@ import { paintedHeadline } from "./verdict-lines.ts";
 const MAX_DRIFT = 30;
 const MAX_CHECKS = 12;
 
-/** A comparison for the terminal: the conclusion, figures in a table, other changes, and the verdict last. */
-export function renderComparison({ comparison, verdict }: RunRecord, colors: Colors): string {
-  if (comparison === undefined) return "";
-  const { checks, drift, control, reasons } = comparison;
+/** The checks whose result changed, the worst first. */
+export function changedChecks({ checks }: Pick<Comparison, "checks">, colors: Colors): string[] {
   const changed = [
     ...checks.newlyFailing.map(({ id, message }) =>
       colors.red(`✗ newly failing ${oneLine(id)}: ${oneLine(message, 160)}`),
@@ -33,12 +31,19 @@ export function renderComparison({ comparison, verdict }: RunRecord, colors: Col
     ),
     ...checks.fixed.map(({ id }) => colors.green(`✓ fixed ${oneLine(id)}`)),
   ];
+  const more = changed.length - MAX_CHECKS;
+  return [...changed.slice(0, MAX_CHECKS), ...(more > 0 ? [`and ${more} more changed check instances`] : [])];
+}
+
+/** A comparison for the terminal: the conclusion, figures in a table, other changes, and the verdict last. */
+export function renderComparison({ comparison, verdict }: RunRecord, colors: Colors): string {
+  if (comparison === undefined) return "";
+  const { drift, control, reasons } = comparison;
   const groups = groupDrift(drift);
   const lines = [
     oneLine(describeComparison(comparison), 600),
     ...table(comparison),
-    ...changed.slice(0, MAX_CHECKS),
-    ...(changed.length > MAX_CHECKS ? [`and ${changed.length - MAX_CHECKS} more changed check instances`] : []),
+    ...changedChecks(comparison, colors),
     // A missing field matters more than a missing header, and there are many headers.
     ...[...groups]
       .sort((a, b) => Number(a.isHeader) - Number(b.isHeader))

@@ -13,6 +13,7 @@ import { SIGNS } from "../status-style.ts";
 import { groupUndecided, type UndecidedGroup } from "../text/index.ts";
 import { pasteInto, unblockYaml } from "../unblock.ts";
 import { renderCauses } from "./causes.ts";
+import { changedChecks } from "./comparison.ts";
 import { type Colors, type Paint, painter, type TerminalOptions } from "./options.ts";
 import { figures, terminalTable } from "./table.ts";
 import { verdictLines } from "./verdict-lines.ts";
@@ -36,11 +37,19 @@ export function renderTerminal(record: RunRecord, options: TerminalOptions): str
     ...groupUndecided(shown).flatMap((group) => renderGroup(group, options, paint)),
     renderBlocked(record, colors),
     ...renderNotes(record, colors),
+    ...baselineLines(record, colors),
     ...verdictLines(record, options),
   ]
     .filter((part) => part !== "")
     .join("\n")
     .concat("\n");
+}
+
+/** The checks that changed since the baseline of the policy. */
+function baselineLines({ comparison }: RunRecord, colors: Colors): string[] {
+  if (comparison?.kind !== "baseline") return [];
+  const changed = changedChecks(comparison, colors);
+  return changed.length === 0 ? [] : ["\nCompared with the baseline:", ...changed];
 }
 
 /** The suites that were run: in an interrupted run, those in which something was decided. */

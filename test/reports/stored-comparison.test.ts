@@ -1,10 +1,11 @@
 import pc from "picocolors";
 import { expect, test } from "vitest";
-import { FORMATS, renderComparison } from "../../reports/index.ts";
+import { FORMATS, renderComparison, renderTerminal } from "../../reports/index.ts";
 import { compareStored } from "../../src/compare/index.ts";
 import type { RunRecord } from "../../src/record/index.ts";
 import { loadClass, loadPhase, loadRun, quantiles } from "../support/load-records.ts";
 import { recordOf, result } from "../support/records.ts";
+import { SAMPLES } from "../support/sample-records.ts";
 
 const run = (p50: number, failed = 0): RunRecord =>
   recordOf([], {
@@ -85,4 +86,41 @@ test("each reason in the page has its own status", () => {
   const open = items.find((item) => item.includes("failed requests"));
   expect(open).toMatch(/inconclusive/);
   expect(open).not.toMatch(/\bfail\b/);
+});
+
+test("compared with the baseline of a policy, the terminal names the checks that changed", () => {
+  const comparison = SAMPLES["compare"]?.comparison;
+  if (comparison === undefined) throw new Error("no such sample");
+  const shown = (kind: "baseline" | "stored") =>
+    renderTerminal(recordOf([], { comparison: { ...comparison, kind } }), {
+      colors: pc.createColors(false),
+      evidence: () => undefined,
+      folder: "run",
+    });
+  expect(shown("baseline")).toContain(
+    "\nCompared with the baseline:\n✗ newly failing auth.revoked[chat]: expected 401, got 403\n✗ vanished limits.gone\n",
+  );
+  expect(shown("stored")).not.toContain("Compared with the baseline");
+});
+
+test("tables and figures explain the signs that they use", () => {
+  const html = (record: RunRecord) =>
+    [...FORMATS.html({ record, evidence: () => undefined }, "single").values()].join("");
+  const comparison = SAMPLES["compare"]?.comparison;
+  if (comparison === undefined) throw new Error("no such sample");
+  const metrics = comparison.metrics.map((metric) => ({ ...metric, a: null }));
+  const legend = "–: not measured, or too few samples to compute it.";
+  expect(html(recordOf([], { comparison: { ...comparison, metrics } }))).toContain(legend);
+  const few = recordOf([], {
+    load: {
+      runs: [
+        loadRun("w", {
+          kind: "workload",
+          phases: [loadPhase("w", { classes: [loadClass({ count: 5, responseMs: quantiles(80), ttftMs: null })] })],
+        }),
+      ],
+    },
+  });
+  const [, headline = ""] = html(few).split('class="headline-figures"');
+  expect(headline.split("</dl>")[1]).toMatch(/^<p class="note">.*–: too few requests to print the percentile/);
 });

@@ -120,6 +120,10 @@ function Metrics({ comparison }: { readonly comparison: Comparison }) {
   if (metrics.length === 0) return null;
   const isUsable = areFiguresUsable(comparison);
   const columns = COLUMNS.filter(({ cell }) => metrics.some((metric) => cell(metric) !== undefined));
+  const hasGaps = metrics.some(
+    (metric) =>
+      [metric.a, metric.b, metric.change].includes(null) || columns.some(({ cell }) => cell(metric) === undefined),
+  );
   return (
     <>
       <Heading id="deltas" title="Figures" />
@@ -150,6 +154,7 @@ function Metrics({ comparison }: { readonly comparison: Comparison }) {
           ...columns.map(({ cell }) => cell(metric) ?? "–"),
         ])}
       />
+      {hasGaps ? <p class="note">–: not measured, or too few samples to compute it.</p> : null}
     </>
   );
 }

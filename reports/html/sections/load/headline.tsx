@@ -1,7 +1,7 @@
 import type { LoadClass, LoadPhase, LoadRun } from "../../../../src/record/index.ts";
 import { oneLine } from "../../../clean-text.ts";
 import { headlineClass, headlinePhase, kindOf } from "../../../figures/latency-table.ts";
-import { quantileText } from "../../../figures/quantiles.ts";
+import { quantileLegend, quantileText } from "../../../figures/quantiles.ts";
 import { decimal, ms } from "../../format.ts";
 
 /** The few figures that most readers look for. */
@@ -43,17 +43,21 @@ export function Headline({ run }: { readonly run: LoadRun }) {
     ["Invalid", decimal(sum((one) => one.invalid)), "2xx replies that no client could use"],
     ...waits,
   ];
+  const legend = quantileLegend(figures.flatMap(([, value = ""]) => value.replace(/ ms$/, "").split(" / ")));
   return (
-    <dl class="headline-figures">
-      {figures.map(([name, value, note]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>
-            {value} <small>{note}</small>
-          </dd>
-        </div>
-      ))}
-    </dl>
+    <>
+      <dl class="headline-figures">
+        {figures.map(([name, value, note]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              {value} <small>{note}</small>
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {legend.length === 0 ? null : <p class="note">{legend.join("; ")}.</p>}
+    </>
   );
 }
 
