@@ -114,16 +114,16 @@ describe("init", () => {
     [
       "none",
       undefined,
-      ".env\ngauntlet-runs/\ngauntlet-run/\n",
-      "added .env, gauntlet-runs/, gauntlet-run/ to .gitignore",
+      ".env\ngauntlet-runs/\ngauntlet-run/\ngauntlet-history.db*\n",
+      "added .env, gauntlet-runs/, gauntlet-run/, gauntlet-history.db* to .gitignore",
     ],
     [
       "one without a line end",
       "node_modules\n/gauntlet-runs",
-      "node_modules\n/gauntlet-runs\n.env\ngauntlet-run/\n",
-      "added .env, gauntlet-run/ to .gitignore",
+      "node_modules\n/gauntlet-runs\n.env\ngauntlet-run/\ngauntlet-history.db*\n",
+      "added .env, gauntlet-run/, gauntlet-history.db* to .gitignore",
     ],
-    ["one with all lines", ".env\r\ngauntlet-runs\r\ngauntlet-run/\r\n", undefined, undefined],
+    ["one with all lines", ".env\r\ngauntlet-runs\r\ngauntlet-run/\r\ngauntlet-history.db*\r\n", undefined, undefined],
   ])("keys and run folders are added to .gitignore, where there is %s", async (_what, before, after, says) => {
     using folder = temporaryFolder();
     const path = join(folder.path, ".gitignore");
