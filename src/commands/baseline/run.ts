@@ -1,6 +1,6 @@
 import { EXIT, formatCount } from "../../core/index.ts";
-import { acceptBaseline, baselineText } from "../../policy/index.ts";
-import { readRecord, writeAtomically } from "../../record/index.ts";
+import { acceptBaseline, type BaselineFile, baselineText } from "../../policy/index.ts";
+import { type RunRecord, readRecord, writeAtomically } from "../../record/index.ts";
 import type { Outcome } from "../../run/control/index.ts";
 import { readBaseline } from "../../run/judge/index.ts";
 
@@ -8,29 +8,39 @@ import { readBaseline } from "../../run/judge/index.ts";
 export function acceptRun(dir: string, file: string): Outcome {
   const record = readRecord(dir);
   const before = readBaseline(file);
-  writeAtomically(file, baselineText(acceptBaseline(before, record)));
+  const after = acceptBaseline(before, record);
+  writeAtomically(file, baselineText(after));
   const checks = record.checks.length;
   const runs = (record.load?.runs ?? []).map(({ name }) => name);
   const what = [
     ...(checks === 0 ? [] : [`${checks} check instances`]),
     ...runs.map((name) => `the figures of ${name}`),
   ];
-  const replaced = before?.conformance?.from;
-  const failed = record.checks.filter(({ status }) => status === "fail").length;
-  const lines = [
-    `${file}: ${what.join(", ")} of run ${record.runId}`,
-    ...(checks > 0 && replaced !== undefined && replaced.runId !== record.runId
-      ? [`Replaced the check results of run ${replaced.runId}.`]
-      : []),
-    ...(failed === 0
-      ? []
-      : [
-          `warning: ${formatCount(failed, "check instance")} of this run failed. In later runs, the same failures are not new failures.`,
-        ]),
-  ];
   return {
     exitCode: EXIT.pass,
     document: { exitCode: EXIT.pass, file, runId: record.runId, checks, runs },
-    text: () => `${lines.join("\n")}\n`,
+    text: () =>
+      `${[...verdictWarning(record), ...replacedWarning(before, after)].join("")}${file}: ${what.join(", ")} of run ${record.runId}\n`,
   };
 }
+
+/** Checks that fail in the baseline do not count as newly failing later. */
+function verdictWarning({ verdict, checks }: RunRecord): string[] {
+  if (verdict.result === "pass") return [];
+  const failed = checks.filter(({ status }) => status === "fail" || status === "flaky").length;
+  const what =
+    failed === 0
+      ? ""
+      : ` ${formatCount(failed, "failed check instance")} will not count as newly failing in later runs.`;
+  return [`warning: the verdict of this run is ${verdict.result}.${what}\n`];
+}
+
+/** Earlier runs of which the baseline no longer has anything. */
+function replacedWarning(before: BaselineFile | undefined, after: BaselineFile): string[] {
+  const kept = new Set(runsOf(after));
+  const replaced = [...new Set(before === undefined ? [] : runsOf(before))].filter((run) => !kept.has(run));
+  return replaced.length === 0 ? [] : [`warning: this replaces run ${replaced.join(", ")} in the baseline\n`];
+}
+
+const runsOf = ({ conformance, performance }: BaselineFile): string[] =>
+  [...(conformance === null ? [] : [conformance]), ...performance].map(({ from }) => from.runId);

@@ -101,10 +101,6 @@ test("the next run is compared with the accepted one", async () => {
   expect(comparison.kind).toBe("baseline");
   expect(comparison.checks.newlyFailing.map(({ id }: { id: string }) => id)).toContain("models.list");
   expect(comparison.checks.vanished).toEqual([]);
-  const again = await gauntlet(["baseline", "accept", "bad"], {}, at);
-  const { runId } = JSON.parse(file).conformance.from;
-  expect(again.stdout).toContain(`Replaced the check results of run ${runId}.\nwarning: `);
-  expect(again.stdout).toMatch(/check instances? of this run failed\. In later runs, the same failures are not new/);
 });
 
 test("run drives the load that the policy requires, and repeats it for a failed gate", async () => {
