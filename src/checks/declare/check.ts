@@ -98,6 +98,11 @@ export interface InvariantSpec extends Declaration {
   readonly dialect?: DialectOfCheck;
   /** Whether it also receives the requests that were lost because the gateway stopped responding or serving a model. */
   readonly judgesStop?: boolean;
+  /**
+   * Whether it counts requests: it then also receives those that were aborted by a signal, or lost because the gateway stopped
+   * responding, and must judge complete responses only.
+   */
+  readonly countsRequests?: boolean;
   /** Judges the responses to everything that the run sent. Pure. */
   judge(responses: readonly Response[], verdict: Verdict): void;
 }

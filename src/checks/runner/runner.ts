@@ -173,7 +173,7 @@ async function tryModels(scheduled: readonly Scheduled[], traffic: Traffic): Pro
 
 function overAllTraffic(
   instance: Instance,
-  { about, judgesStop = false }: Invariant,
+  { about, judgesStop = false, countsRequests = false }: Invariant,
   { traffic, onStart, onRecording }: RunnerOptions,
 ): CheckResult {
   const { dialects, skip } = traffic.target;
@@ -195,6 +195,7 @@ function overAllTraffic(
   const seen = traffic.responses.filter((response) => {
     if (judgesStop) return stop !== undefined || !traffic.signal.aborted || !wasAborted(response);
     if (isRefusedIn(outages, response)) return false;
+    if (countsRequests) return true;
     return stop === undefined ? !traffic.signal.aborted || !wasAborted(response) : !isLostTo(stop, response);
   });
   onRecording?.(instance, seen);

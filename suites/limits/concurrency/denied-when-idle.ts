@@ -11,6 +11,7 @@ const deniedWhenIdle = defineInvariant({
   id: "limits.concurrency-denied-when-idle",
   title: "A request is not denied by the concurrency limit while nothing else is in flight",
   covers: ["LIMIT-CONC-4"],
+  countsRequests: true,
   explains:
     "Checks every concurrency_limit_exceeded denial on the accounts that the target sets aside for limits. Where no other request of the run was in flight on the account, or had ended or been aborted in the seconds before, the gateway still counts requests that are over: they ended in a way that it does not count down, or were denied by the rate limit.",
   judge(responses, verdict) {

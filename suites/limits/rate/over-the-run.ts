@@ -17,6 +17,7 @@ const farBelow = defineInvariant({
   id: "limits.rate-far-below",
   title: "Traffic far below an account's limit does not get a long Retry-After",
   covers: ["LIMIT-RATE-3", "STEADY-SERVICE"],
+  countsRequests: true,
   explains:
     "The run keeps its own accounts below the limits in the target file. A rate denial when less than 60 % of the limit was used in the minute before it, with a Retry-After of ten seconds or more or after the account was idle, means that a smaller limit is enforced. It is a failure on an account set aside for limits or a tier, because nobody else uses it, and a warning on other accounts. Denials that traffic before the run may explain do not count, nor do denials of requests that a check sends in a burst.",
   judge(responses, verdict) {
@@ -79,12 +80,15 @@ function usedBefore({ requested, exchange }: Response, responses: readonly Respo
   const used = responses.filter(
     (other) =>
       other.requested.account === requested.account &&
-      (isServed(other) || isNamedRateDenial(other) || other.requested.intent !== "valid") &&
+      (isServed(other) || isNamedRateDenial(other) || mayHaveCounted(other)) &&
       other.exchange.timeline.dueUs > endUs - MINUTE_US &&
       other.exchange.timeline.dueUs <= endUs,
   );
   return used.length / (requested.rpm ?? Number.POSITIVE_INFINITY);
 }
+
+const mayHaveCounted = ({ requested, exchange }: Response): boolean =>
+  requested.intent !== "valid" || exchange.ending.kind !== "complete";
 
 /** In any minute: a window whose boundary lies in it, or a bucket that was full at its start, admits twice the limit. */
 const MAX_OF_LIMIT = 2;
