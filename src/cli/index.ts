@@ -79,7 +79,14 @@ const nameOf = ({ command }: CommandModule): string => String(command).split(" "
 
 /** Whether only the general help is requested, not that of a command. */
 function asksForOverview(own: readonly string[]): boolean {
-  return own.length === 1 && ["--help", "-h", "help"].includes(own[0] ?? "");
+  return own.length === 1 && ["--help", "help"].includes(own[0] ?? "");
+}
+
+/** `-h` and `help COMMAND` as `--help`. */
+function withLongHelp(own: readonly string[]): readonly string[] {
+  const [first, ...others] = own.map((argument) => (argument === "-h" ? "--help" : argument));
+  if (first === undefined) return own;
+  return first === "help" && others.length > 0 ? [...others, "--help"] : [first, ...others];
 }
 
 /** Whether the first word is not a known command. With `--help`, the parser would then print help instead of an error. */
@@ -92,7 +99,8 @@ function isUnknownCommand([first = "-"]: readonly string[]): boolean {
  * an exit code, so that reports are always flushed.
  */
 export async function main(args: readonly string[]): Promise<number> {
-  const { own, behindDashes } = splitAtDashes(args);
+  const { own: typed, behindDashes } = splitAtDashes(args);
+  const own = withLongHelp(typed);
   if (own.includes("--version") && own.includes("--json")) {
     const { versionDocument } = await import("../run/journal/index.ts");
     process.stdout.write(`${JSON.stringify(versionDocument())}\n`);

@@ -71,7 +71,11 @@ function pick<T extends { readonly name: string }>(what: string, table: readonly
   return names.map((name) => {
     const found = table.find((entry) => entry.name === name);
     if (found !== undefined) return found;
-    const near = table.filter((entry) => sharesAWord(entry.name, name)).map((entry) => entry.name);
+    const continued = table.filter((entry) => entry.name.startsWith(name));
+    const near = [
+      ...continued,
+      ...table.filter((entry) => !continued.includes(entry) && sharesAWord(entry.name, name)),
+    ].map((entry) => entry.name);
     const hint = near.length === 0 ? "" : ` Similar: ${near.slice(0, 5).join(", ")}.`;
     throw new UsageError(`there is no ${what} "${name}".${hint}`, {
       hint: `\`gauntlet gateway --list-${what}s\` lists all.`,

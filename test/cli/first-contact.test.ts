@@ -101,6 +101,7 @@ describe("init", () => {
   test("a workflow is written where GitHub reads it, and the suggested commands work here", async () => {
     using folder = temporaryFolder();
     const outside = await gauntlet(["init", "-y"], {}, folder.path);
+    expect(outside.stdout).toContain("baseUrl in gauntlet.yaml is a placeholder: replace http://127.0.0.1:8080/v1");
     expect(outside.stdout).toContain("wrote .github/workflows/gauntlet.yaml\n");
     expect(existsSync(join(folder.path, ".github/workflows/gauntlet.yaml"))).toBe(true);
     expect(outside.stdout).toMatch(/^ {2}gauntlet doctor /m);
@@ -114,8 +115,8 @@ describe("init", () => {
     [
       "none",
       undefined,
-      ".env\ngauntlet-runs/\ngauntlet-run/\ngauntlet-history.db*\n",
-      "added .env, gauntlet-runs/, gauntlet-run/, gauntlet-history.db* to .gitignore",
+      ".env\nnode_modules/\ngauntlet-runs/\ngauntlet-run/\ngauntlet-history.db*\n",
+      "added .env, node_modules/, gauntlet-runs/, gauntlet-run/, gauntlet-history.db* to .gitignore",
     ],
     [
       "one without a line end",
@@ -123,7 +124,12 @@ describe("init", () => {
       "node_modules\n/gauntlet-runs\n.env\ngauntlet-run/\ngauntlet-history.db*\n",
       "added .env, gauntlet-run/, gauntlet-history.db* to .gitignore",
     ],
-    ["one with all lines", ".env\r\ngauntlet-runs\r\ngauntlet-run/\r\ngauntlet-history.db*\r\n", undefined, undefined],
+    [
+      "one with all lines",
+      ".env\r\nnode_modules\r\ngauntlet-runs\r\ngauntlet-run/\r\ngauntlet-history.db*\r\n",
+      undefined,
+      undefined,
+    ],
   ])("keys and run folders are added to .gitignore, where there is %s", async (_what, before, after, says) => {
     using folder = temporaryFolder();
     const path = join(folder.path, ".gitignore");
@@ -147,6 +153,7 @@ describe("init", () => {
       const manifest = { devDependencies: { "gateway-gauntlet": "file:tools/gateway-gauntlet-0.1.0.tgz" } };
       expect(await printed("github", manifest)).toEqual([
         "  - Add the secret GW_KEY to the repository: Settings, Secrets and variables, Actions.",
+        "  - The workflow stores the run of each push to main as the base of comparisons. If your default branch has another name, change it there.",
         "  - With one key only, the job ends with exit code 4: the checks that need other keys or models are blocked. Add them to gauntlet.yaml, or run: gauntlet init --accept-gaps",
         "  - Commit gauntlet.yaml, .env.example, gauntlet-policy.yaml, .github/workflows/gauntlet.yaml, .gitignore, package.json, package-lock.json and tools/gateway-gauntlet-0.1.0.tgz.",
       ]);

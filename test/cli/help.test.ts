@@ -84,6 +84,7 @@ describe("a wrong command line gets a message in plain words, with what was prob
     [["conforn"], 'unknown command "conforn"\n  Did you mean "conform"? `gauntlet --help` lists the commands.'],
     [["lod", "starter"], 'unknown command "lod"\n  Did you mean "load"? `gauntlet --help` lists the commands.'],
     [["lod", "--target", "x"], 'unknown command "lod"\n  Did you mean "load"?'],
+    [["conform", "acme"], 'there is no suite "acme"\n  The suites are '],
     [["frobnicate"], 'unknown command "frobnicate"\n  `gauntlet --help` lists the commands.'],
     [["frobnicate", "--help"], 'unknown command "frobnicate"\n  `gauntlet --help` lists the commands.'],
     [
@@ -123,4 +124,18 @@ describe("a wrong command line gets a message in plain words, with what was prob
     expect(stderr).not.toMatch(/non-option|Unknown argument|Choices:|Missing required|Implications/);
     expect([code, stdout]).toEqual([2, ""]);
   });
+});
+
+test.each([
+  [
+    ["load", "-h"],
+    ["load", "--help"],
+  ],
+  [
+    ["help", "load"],
+    ["load", "--help"],
+  ],
+  [["-h"], ["--help"]],
+])("%s prints the same as %s", async (short, long) => {
+  expect(await typed(...short)).toEqual(await typed(...long));
 });

@@ -24,6 +24,11 @@ test.each<[string, GatewayOptions, RegExp]>([
     { mutations: ["auth.revoked-served"] },
     /no mutation "auth.revoked-served".*Similar: auth\./,
   ],
+  [
+    "the beginning of a mutation's name",
+    { mutations: ["auth.unknown-key-40"] },
+    /Similar: auth\.unknown-key-40[\w-]+, auth\.unknown-key-40/,
+  ],
   ["a variant that does not exist", { variants: ["json.beautiful"] }, /no variant "json.beautiful"/],
   ["a key for nobody", { keys: { vaild: "gk-12345678" } }, /no ready-made key is named "vaild"/],
   ["two keys with one text", { keys: { valid: "gk-12345678", second: "gk-12345678" } }, /same text as another key/],

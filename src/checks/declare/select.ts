@@ -60,7 +60,10 @@ function inOtherSuites(name: string, owners: readonly string[], suites: readonly
 
 function unknown(what: string, name: string, known: readonly string[]): UsageError {
   // Suites are few; the names of checks are many.
-  const list = what === "suite" ? `The suites are ${known.join(", ")}.` : "`gauntlet checks` lists all.";
+  const list =
+    what === "suite"
+      ? `The suites are ${known.join(", ")}. For a suite of your own, add --suite FILE.`
+      : "`gauntlet checks` lists all.";
   const hint = `${didYouMean(name, known)}${list}`;
   return new UsageError(`there is no ${what} "${name}"`, { hint });
 }

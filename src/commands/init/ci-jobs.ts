@@ -201,7 +201,10 @@ export const CI_JOBS = {
   github: {
     path: ".github/workflows/gauntlet.yaml",
     text: GITHUB,
-    setUp: ["Add the secret GW_KEY to the repository: Settings, Secrets and variables, Actions."],
+    setUp: [
+      "Add the secret GW_KEY to the repository: Settings, Secrets and variables, Actions.",
+      "The workflow stores the run of each push to main as the base of comparisons. If your default branch has another name, change it there.",
+    ],
   },
   gitlab: {
     path: "gauntlet.gitlab-ci.yaml",

@@ -29,20 +29,24 @@ export const initCommand = defineCommand({
     }),
   run: async (argv) => {
     if (argv.acceptGaps) return (await import("./accept-gaps.ts")).acceptGaps(argv.target);
-    const { init, assertNothingThere, stepsForCi } = await import("./run.ts");
+    const { init, assertNothingThere, stepsForCi, DEFAULT_BASE_URL } = await import("./run.ts");
     const { programHere } = await import("../../run/control/index.ts");
     assertNothingThere(argv.ci, argv.force);
     const isAsking = !argv.yes && process.stdin.isTTY === true && process.stdout.isTTY === true;
     const answers = await answersFor(argv, isAsking ? await askAtTerminal() : takeDefault).catch(left);
     if (answers === undefined) return { exitCode: EXIT.interrupted, text: () => "nothing was written\n" };
     const { paths, ignored, looked } = await init({ answers, ci: argv.ci, force: argv.force });
+    const placeholder =
+      isAsking || argv.baseUrl !== undefined
+        ? ""
+        : `baseUrl in gauntlet.yaml is a placeholder: replace ${DEFAULT_BASE_URL} with the address of your gateway\n`;
     const seen = looked === true ? "" : `${looked.replace(/\p{Cc}+/gu, " ")}\n`;
     const wrote = [
       ...paths.map((path) => `wrote ${path}\n`),
       ...(ignored.length === 0 ? [] : [`added ${ignored.join(", ")} to .gitignore\n`]),
     ].join("");
     const written = ignored.length === 0 ? paths : [...paths, ".gitignore"];
-    const text = `${wrote}${seen}${next(programHere(), stepsForCi(argv.ci, written))}`;
+    const text = `${wrote}${placeholder}${seen}${next(programHere(), stepsForCi(argv.ci, written))}`;
     return { exitCode: EXIT.pass, text: () => text };
   },
 });

@@ -98,8 +98,8 @@ export async function init({ answers, ci, force }: InitOptions): Promise<Initial
   return { paths: files.map(({ path }) => path), ignored: updateGitignore(), looked };
 }
 
-/** Keys, the default folder of runs, the run folder of the CI jobs, and the history that they keep with its side files. */
-const IGNORED = [".env", "gauntlet-runs/", "gauntlet-run/", "gauntlet-history.db*"];
+/** Keys, installed packages, the default folder of runs, the run folder of the CI jobs, and the history that they keep with its side files. */
+const IGNORED = [".env", "node_modules/", "gauntlet-runs/", "gauntlet-run/", "gauntlet-history.db*"];
 
 /** Adds what must not be committed to `.gitignore`. @returns the lines that it did not have. */
 function updateGitignore(): string[] {

@@ -64,6 +64,7 @@ function isOwnProblem({ code }: YAMLParseError, index: number, errors: readonly 
 const NESTED = "BLOCK_AS_IMPLICIT_KEY";
 
 function describeSyntaxError({ code, message }: YAMLParseError): string {
+  if (code === "BLOCK_IN_FLOW") return "separate the members of { } and [ ] by commas";
   if (code !== NESTED) return message;
   return 'check the indentation of this line and the next, and quote a value that contains ": "';
 }
@@ -145,8 +146,8 @@ function problemsOf(issue: Issue, context: ProblemContext): ConfigProblem[] {
     );
   }
   // What distinguishes the alternatives has another value, or none. Zod's types do not declare the valid ones.
+  const missing = context.exists(issue.path) ? "" : "missing; ";
   if (issue.code === "invalid_union" && "options" in issue && Array.isArray(issue.options)) {
-    const missing = context.exists(issue.path) ? "" : "missing; ";
     return [at(issue.path, `${missing}expected ${inWords(issue.options)}.`, meant(issue.options))];
   }
   if (issue.code === "invalid_union") {
@@ -158,12 +159,16 @@ function problemsOf(issue: Issue, context: ProblemContext): ConfigProblem[] {
     if (deepest.length > 0) return deepest;
     return [at(issue.path, `${joinAlternatives(inner.map((problem) => problem.message.replace(/\.$/, "")))}.`)];
   }
-  if (issue.code === "invalid_value") return [at(issue.path, `${describe(issue)}.`, meant(issue.values))];
+  if (issue.code === "invalid_value") return [at(issue.path, `${missing}${describe(issue)}.`, meant(issue.values))];
   if (issue.code === "invalid_type" && !context.exists(issue.path)) {
     return [at(issue.path, `missing; expected ${describeType(issue.expected)}.`)];
   }
-  return [at(issue.path, `${describe(issue)}.`)];
+  const isUnit = issue.code === "invalid_type" && isDuration(context.valueAt(issue.path));
+  return [at(issue.path, `${describe(issue)}.`, isUnit ? "Omit the unit." : undefined)];
 }
+
+/** `10s` where a number is expected: the names of fields contain their unit. */
+const isDuration = (written: unknown): boolean => typeof written === "string" && /^[\d.]+ ?(?:ms|s|m|h)$/.test(written);
 
 /** `expected a number or "none"`; `expected "none", or must be more than 0`. */
 function joinAlternatives(messages: readonly string[]): string {

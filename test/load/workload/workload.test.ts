@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -106,12 +106,34 @@ describe("workload files", () => {
     ["durationS: 4\ntier: starter", 'Did you mean "arrivals.durationS"?'],
     ["promptTokens: 4\ntier: starter", 'Did you mean "mix.0.promptTokens"?'],
     ["thresholdds: [failed < 1 %]\ntier: starter", 'Did you mean "thresholds"?'],
+    ["arrivals: { kind: constant, ratePerS: 5, durationS: 10s }", "Omit the unit."],
   ])("%s: says what was probably meant", (lines, hint) => {
     const path = join(folder, "meant.yaml");
     writeFileSync(path, `name: m\n${lines}\n`);
     expect(() => loadWorkload(path)).toThrow(
       expect.objectContaining({ problems: expect.arrayContaining([expect.objectContaining({ hint })]) }),
     );
+  });
+
+  test.each([
+    ["mix: [{ model: m }]", ":2:7 (mix.0.dialect): missing; expected "],
+    ["arrivals: { kind: constant, ratePerS: 5 durationS: 3 }", ":2:39: not valid YAML: separate the members of { }"],
+  ])("%s: says what is missing", (line, message) => {
+    const path = join(folder, "missing.yaml");
+    writeFileSync(path, `name: m\n${line}\n`);
+    expect(() => loadWorkload(path)).toThrow(message);
+  });
+
+  test("each of the arrivals of docs/traffic.md is valid", () => {
+    const page = readFileSync(new URL("../../../docs/traffic.md", import.meta.url), "utf8");
+    const section = page.slice(page.indexOf("\n## Arrivals"), page.indexOf("\n## Mix"));
+    const complete = [...section.matchAll(/^\| `(\{[^`…]*\})` \|/gm)].map(([, arrivals = ""]) => arrivals);
+    expect(complete).toHaveLength(6);
+    const path = join(folder, "documented.yaml");
+    for (const arrivals of complete) {
+      writeFileSync(path, `name: d\narrivals: ${arrivals}\n`);
+      expect(loadWorkload(path).arrivals, arrivals).toBeDefined();
+    }
   });
 
   test("a name that is reserved is not taken", () => {
