@@ -162,7 +162,7 @@ details > summary { cursor: pointer; }
 .problem.is-fail, .problem.is-flaky, .problem.is-harness-error { border-top-color: var(--bad); }
 .problem.is-warn { border-top-color: var(--caution); } .problem.is-inconclusive { border-top-color: var(--held); }
 .problem > h3 { margin: .7rem 0 .3rem; }
-.problem > h3 > .mark, h3 > .mark:first-child { margin-right: .5rem; }
+.problem > h3 > .mark, h3 > .mark:first-child { margin-right: .5rem; white-space: normal; }
 .problem > .note { margin: .1rem 0 .5rem; }
 .problem > h4 { margin: .6rem 0 .3rem; font-size: .95rem; color: inherit; }
 .broken { max-width: 52rem; }

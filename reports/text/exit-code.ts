@@ -17,8 +17,12 @@ export function describeExitCode(
   exitCode: number,
   checks: readonly Pick<CheckResult, "status" | "reason">[] = [],
 ): string {
-  const errors = checks.filter(({ status }) => status === "harness-error");
-  const isOfSuite = errors.length > 0 && errors.every(({ reason }) => reason?.kind === "suite-error");
-  const meaning = exitCode === 5 && isOfSuite ? "error in your suite" : MEANINGS[exitCode];
+  const meaning = exitCode === 5 && isSuiteError(checks) ? "error in your suite" : MEANINGS[exitCode];
   return `exit code ${exitCode}${meaning === undefined ? "" : ` (${meaning})`}`;
+}
+
+/** Whether every error of a run is one of the user's own suite. */
+export function isSuiteError(checks: readonly Pick<CheckResult, "status" | "reason">[]): boolean {
+  const errors = checks.filter(({ status }) => status === "harness-error");
+  return errors.length > 0 && errors.every(({ reason }) => reason?.kind === "suite-error");
 }

@@ -15,7 +15,7 @@ export {
 } from "./comparison.ts";
 export { describeBroken, describeOpen, describePass, describeSilence } from "./conclusion.ts";
 export { describeKinds } from "./event-kinds.ts";
-export { describeExitCode } from "./exit-code.ts";
+export { describeExitCode, isSuiteError } from "./exit-code.ts";
 export {
   describeExpected,
   describeFacts,

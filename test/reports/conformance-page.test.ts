@@ -21,6 +21,16 @@ test("the whole command is next to the verdict", () => {
   );
 });
 
+test("a run of some suites does not read like one of all", () => {
+  const verdictOf = (notSelected: readonly string[]) => {
+    const page = elementsOfPage(recordOf([result("auth.one[chat]", "pass")], { notSelected: [...notSelected] }));
+    const [verdict] = page.filter((one) => attribute(one, "id") === "verdict");
+    return verdict === undefined ? "" : textOf(verdict);
+  };
+  expect(verdictOf(["chat.one", "errors.one"])).toContain("No requirement was violated. 1 of 3 suites was selected.");
+  expect(verdictOf(["auth.two"])).toMatch(/No requirement was violated\.(?! \d)/);
+});
+
 test("areas without a judged requirement are one collapsed line", () => {
   const page = elementsOfPage(recordOf([result("auth.one[chat]", "fail")]));
   const [layer] = page.filter((one) => attribute(one, "id") === "layer-specification");

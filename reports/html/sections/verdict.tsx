@@ -5,7 +5,7 @@ import { commandLineOf } from "../../evidence/reproduce.ts";
 import { resultOfLoad } from "../../figures/load-result.ts";
 import { isLoadOnly, startedLoads } from "../../figures/started-loads.ts";
 import { TONES, type Tone, VERDICT_TONES } from "../../status-style.ts";
-import { describeComparison } from "../../text/index.ts";
+import { describeComparison, isSuiteError } from "../../text/index.ts";
 import type { Anchors } from "../anchors.ts";
 import { decimal, duration, enumerate, plural } from "../format.ts";
 import { Facts, Foreign, Prose, StatusMark } from "../parts.tsx";
@@ -149,7 +149,7 @@ function sentence(record: RunRecord): string {
       if (overhead !== undefined) return "Every level was measured, and the upstream does not differ from itself.";
       if (claimed.length > 0)
         return `${enumerate(claimed.map(({ name }) => name))}: every MUST was judged and met, or its violation is waived.${cut}`;
-      return `No requirement was violated${(counts.warn ?? 0) > 0 ? `; ${plural(counts.warn ?? 0, "check instance")} warned` : ""}.${cut}`;
+      return `No requirement was violated${(counts.warn ?? 0) > 0 ? `; ${plural(counts.warn ?? 0, "check instance")} warned` : ""}.${selectedSuites(record)}${cut}`;
     case "fail": {
       const open = untested > 0 ? ` ${decimal(untested)} more could not be decided.` : "";
       if (failed === 0) return `${withoutFailure(record)}${open}${cut}`;
@@ -164,8 +164,18 @@ function sentence(record: RunRecord): string {
         return `No chosen profile has a violated MUST, but not every chosen profile was tested completely.${cut}`;
       return `No failures, but ${untested > 0 ? `${plural(untested, "check instance")} ${untested === 1 ? "was" : "were"} ${undecidedWords(record)}` : "too little was judged"}.${cut}`;
     case "error":
-      return `Gauntlet itself failed. The gateway was not judged.${cut}`;
+      return isSuiteError(checks)
+        ? `Your own suite has errors; the checks with an error did not judge the gateway.${cut}`
+        : `Gauntlet itself failed. The gateway was not judged.${cut}`;
   }
+}
+
+/** ` 2 of 17 suites were selected.`; empty if all were, or the run was load only. */
+function selectedSuites({ checks, notSelected = [] }: RunRecord): string {
+  const selected = new Set(checks.flatMap(({ suite }) => (suite === "load" ? [] : [suite])));
+  const all = new Set([...selected, ...notSelected.map((id) => id.slice(0, id.indexOf(".")))]);
+  if (selected.size === 0 || selected.size === all.size) return "";
+  return ` ${selected.size} of ${all.size} suites ${selected.size === 1 ? "was" : "were"} selected.`;
 }
 
 /** Why a run failed in which no check did: its first reason, as a sentence. */
