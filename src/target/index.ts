@@ -17,7 +17,7 @@ export { messageProblem } from "./file/denial-message.ts";
 export { STATES, type State } from "./file/fixture-names.ts";
 export type { LedgerPrice, LedgerTarget } from "./file/ledger.ts";
 export { loadTarget, parseTarget } from "./file/load-target.ts";
-export { readText, readYaml } from "./file/read-yaml.ts";
+export { assertKind, readText, readYaml } from "./file/read-yaml.ts";
 export { type TargetFile, targetJsonSchema } from "./file/schema.ts";
 export { TIERS as TIER_LIMITS } from "./file/tiers.ts";
 export type { TokenLimits } from "./file/token-limits.ts";

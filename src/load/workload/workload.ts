@@ -1,6 +1,6 @@
 import { dirname, resolve } from "node:path";
 import * as z from "zod";
-import { optional, readText, readYaml, type Target } from "../../target/index.ts";
+import { assertKind, optional, readText, readYaml, type Target } from "../../target/index.ts";
 import { readThresholds, thresholdBoundOf, thresholdsSchema, type WorkloadThreshold } from "../analysis/thresholds.ts";
 import type { WorkloadEvent } from "../events/event.ts";
 import { eventProblems, eventsSchema, resolveEvents } from "../events/written-events.ts";
@@ -209,6 +209,7 @@ export function shortClass({ dialects }: Pick<Target, "dialects">, stream: boole
 /** @throws ConfigError with all problems of the file and of its trace. */
 export function loadWorkload(path: string): Workload {
   const text = readText(path, "Name a workload file.");
+  assertKind(text, path, "workload file");
   const { value, written } = readYaml(text, path, workloadSchema);
   return resolveWorkload(value, written, path);
 }

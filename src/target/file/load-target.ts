@@ -7,7 +7,7 @@ import { type Account, isLoopback, type KeyName, type Limits, type Target, type 
 import { resolveAction } from "./action.ts";
 import type { State } from "./fixture-names.ts";
 import { type LedgerTarget, ledgerOf, type WrittenLedger } from "./ledger.ts";
-import { readText, readYaml, type YamlDocument } from "./read-yaml.ts";
+import { assertKind, readText, readYaml, type YamlDocument } from "./read-yaml.ts";
 import { type TargetFile, targetSchema } from "./schema.ts";
 import { TIERS, type Tier } from "./tiers.ts";
 import { tokenLimitsOf } from "./token-limits.ts";
@@ -24,7 +24,9 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export function loadTarget(path: string, environment: Environment): Target {
   const next = "Name a target file with --target, or use --target embedded.";
   const hint = existsSync(path) ? next : didYouMeanPath(path) + next;
-  return parseTarget(readText(path, hint), path, environment);
+  const text = readText(path, hint);
+  assertKind(text, path, "target file");
+  return parseTarget(text, path, environment);
 }
 
 export function parseTarget(text: string, path: string, environment: Environment): Target {

@@ -55,6 +55,14 @@ export function readYaml<T>(text: string, file: string, schema: z.ZodType<T>): Y
   );
 }
 
+/** @throws ConfigError if a file was given where the other kind is expected, instead of one problem for each of its fields. */
+export function assertKind(text: string, file: string, expected: "target file" | "workload file"): void {
+  const found = /^baseUrl:/m.test(text) ? "target file" : /^arrivals:/m.test(text) ? "workload file" : expected;
+  if (found === expected) return;
+  const hint = "--target takes the target file, and `gauntlet load` the workload file.";
+  throw new ConfigError([{ file, path: "", message: `is a ${found}, not a ${expected}.`, hint }]);
+}
+
 /** The parser reports a mapping or list in the wrong place first, and then again as a key that is too long. */
 function isOwnProblem({ code }: YAMLParseError, index: number, errors: readonly YAMLParseError[]): boolean {
   return code !== "MULTILINE_IMPLICIT_KEY" || errors[index - 1]?.code !== NESTED;

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
 import { ConfigError } from "../../../src/core/index.ts";
 import { loadWorkload } from "../../../src/load/index.ts";
+import { loadTarget } from "../../../src/target/index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gauntlet-workload-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -134,6 +135,15 @@ describe("workload files", () => {
       writeFileSync(path, `name: d\narrivals: ${arrivals}\n`);
       expect(loadWorkload(path).arrivals, arrivals).toBeDefined();
     }
+  });
+
+  test("a target file and a workload file in each other's place are recognised", () => {
+    const target = join(folder, "gauntlet.yaml");
+    writeFileSync(target, "baseUrl: http://127.0.0.1:9/v1\nkeys: { valid: env:K }\n");
+    expect(() => loadWorkload(target)).toThrow(/gauntlet\.yaml: is a target file, not a workload file/);
+    const workload = join(folder, "w.yaml");
+    writeFileSync(workload, "name: w\narrivals: { kind: constant, ratePerS: 1, durationS: 1 }\n");
+    expect(() => loadTarget(workload, {})).toThrow(/w\.yaml: is a workload file, not a target file/);
   });
 
   test("a name that is reserved is not taken", () => {
