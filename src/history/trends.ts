@@ -30,8 +30,8 @@ export interface ChangePoint {
   /** Medians of the runs before, back to the previous change, and of the runs since. */
   readonly before: number;
   readonly after: number;
-  /** `after / before - 1`; the difference for shares and counts. */
-  readonly change: number;
+  /** `after / before - 1`, `null` if that is a division by 0; the difference for shares and counts. */
+  readonly change: number | null;
   readonly p: number;
 }
 
@@ -48,7 +48,7 @@ export interface Trend {
   /** From that median to the latest value, as in {@link ChangePoint}. */
   readonly change: number | null;
   readonly changePoint: ChangePoint | null;
-  /** Smallest change in the newest three runs that would have been found in 80 of 100 cases. */
+  /** Smallest change in the newest three runs that would have been found in 80 of 100 cases, as in {@link ChangePoint}. */
   readonly detectable: number | null;
   readonly verdict: "regressed" | "improved" | "not worse" | "inconclusive";
   readonly why: string;
@@ -135,8 +135,9 @@ function trend(series: Pick<Trend, "name" | "group" | "values">, context: Contex
     numbers.length < MIN_RUNS ? null : scale.shown(detectableStep(numbers.map(scale.of), changes, context.metrics));
   const judged = verdictOf({ changePoint, worse, step, scale, numbers }, context);
   return {
-    ...{ ...series, unit, worse, latest, medianBefore, changePoint, detectable: step },
-    change: latest === null || medianBefore === null ? null : changeBetween(medianBefore, latest, scale),
+    ...{ ...series, unit, worse, latest, medianBefore, changePoint },
+    detectable: step === null || medianBefore === null ? null : displayedStep(step, medianBefore, scale),
+    change: latest === null || medianBefore === null ? null : displayedChange(medianBefore, latest, unit),
     ...judged,
     mayHideRegression:
       judged.verdict === "inconclusive" &&
@@ -181,7 +182,7 @@ function verdictOf(
 ): Pick<Trend, "verdict" | "why" | "isTooShort" | "isMissing"> {
   if (missing !== undefined) return { verdict: "inconclusive", why: missing, isMissing: true };
   if (numbers.length < MIN_RUNS) return { verdict: "inconclusive", why: tooFewRuns(numbers.length), isTooShort: true };
-  const isWorse = changePoint !== null && changePoint.change > 0 === (worse === "higher");
+  const isWorse = changePoint !== null && changePoint.after > changePoint.before === (worse === "higher");
   if (isWorse) return { verdict: "regressed", why: changedIn(changePoint) };
   if (isSuddenlyWorse(numbers, { worse, scale, margin }))
     return {
@@ -234,6 +235,17 @@ function changeBetween(before: number, after: number, { isRelative }: Scale): nu
   return isRelative ? after / before - 1 : after - before;
 }
 
+/** A change as readers compute it from the two values, whatever scale the series is judged on. */
+function displayedChange(before: number, after: number, unit: Trend["unit"]): number | null {
+  if (unit === "share" || unit === "count") return after - before;
+  return before === 0 ? null : after / before - 1;
+}
+
+/** A step on the scale of the series as {@link displayedChange}. */
+function displayedStep(step: number, before: number, { unit, isRelative }: Scale): number | null {
+  return isRelative ? step : displayedChange(before, before + step, unit);
+}
+
 /** The newest change beyond the margin, and where the runs before it begin. */
 function newestChange(
   values: readonly number[],
@@ -271,6 +283,6 @@ function changePointAt(
     runId: first.runId,
     startedAt: first.startedAt,
     build: builds.get(first.runId) ?? null,
-    ...{ before, after, change: changeBetween(before, after, scale), p: change.p },
+    ...{ before, after, change: displayedChange(before, after, scale.unit), p: change.p },
   };
 }

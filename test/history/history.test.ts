@@ -61,6 +61,7 @@ interface Document {
     name: string;
     group: { target: string; name: string };
     values: { runId: string; startedAt: string; value: number }[];
+    change: number | null;
     changePoint: { runId: string; change: number; before: number; after: number } | null;
     verdict: string;
     why: string;
@@ -108,6 +109,17 @@ test.each<[what: string, values: number[], options: Partial<HistoryOptions>, cod
   const found = await gated(options);
   expect(found.metrics.find(({ name }) => name === TTFT)).toMatchObject({ verdict });
   expect(found.code, found.reasons.join()).toBe(code);
+});
+
+test.each<[what: string, values: number[], change: number | null]>([
+  ["an earlier value of 0 does not turn the change into a difference", [0, 0.02, 0.02, 0.06], 2],
+  ["there is no change from 0", [0, 0, 0, 0.06], null],
+])("%s", async (_what, values, change) => {
+  keepAll(values);
+  const { metrics } = await gated();
+  const shown = metrics.find(({ name }) => name === TTFT)?.change;
+  if (change === null) expect(shown).toBeNull();
+  else expect(shown).toBeCloseTo(change, 9);
 });
 
 test("without --gate the exit code is 0, and the document still has the verdict", async () => {
