@@ -3,6 +3,7 @@ import {
   figuresOf,
   machineOf,
   measuredValue,
+  minSamplesOf,
   type NamedFigures,
   parseThreshold,
   workloadKey,
@@ -35,6 +36,21 @@ export function measuredBy(record: RunRecord): Measured[] {
     return { name: `${run.name}${share}`, workload: workloadKey(run), machine, problem, figures };
   });
   return [...loads, ...byChecks(record, cut), ...byOverhead(record, machine, cut)];
+}
+
+const OF_QUANTILE = /^(.+ )(p50|p90|p99)$/;
+
+/** Why a run without a problem has no value for a metric that other runs of the same workload have. */
+export function whyMissing(metric: string, figures: NamedFigures): string {
+  const [, series, stat] = OF_QUANTILE.exec(metric) ?? [];
+  if (series === undefined) return "too few requests were measured for it, or none";
+  const lower = Object.entries(figures).filter(([name]) => name.startsWith(series));
+  if (lower.length === 0) return "too few requests of this kind were admitted, or none";
+  const samples = Math.max(...lower.map(([, figure]) => figure.samples));
+  const needed = minSamplesOf(stat as "p50" | "p90" | "p99");
+  return samples < needed
+    ? `${samples} samples are too few for ${stat}, which needs ${needed}`
+    : `the ${samples} values depend on each other over time and count for fewer than the ${needed} that ${stat} needs; a longer load has more`;
 }
 
 /** The checks of the suites, and for each load the checks of its traffic, which runs of other loads do not have. */

@@ -2,6 +2,7 @@ import { groupBy, quantile, utc } from "../core/index.ts";
 import { directionOf } from "../policy/index.ts";
 import { type Change, changesOf, detectableStep, MIN_RUNS, MIN_SIDE } from "./change-points.ts";
 import type { StoredRun } from "./history-file.ts";
+import { whyMissing } from "./measured.ts";
 
 /** What makes values comparable: series of different groups are never mixed. */
 export interface Group {
@@ -91,7 +92,7 @@ export function trendsOf(runs: readonly StoredRun[], { margin, isSelected }: Tre
       const missing =
         last === undefined || last.runId === values.at(-1)?.runId
           ? undefined
-          : `the latest run, ${last.runId}, has no value${last.problem === null ? "" : `: ${last.problem}`}`;
+          : `the latest run, ${last.runId}, has no value: ${last.problem ?? whyMissing(name, last.figures)}`;
       // At least half of the earlier runs have it, so its absence is not chance.
       const isLost = missing !== undefined && values.length * 2 >= entries.length - 1;
       return trend({ name, group, values }, { margin, metrics: names.size, missing, isLost, builds });

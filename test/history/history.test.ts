@@ -4,7 +4,7 @@ import Database from "libsql";
 import { beforeEach, describe, expect, test } from "vitest";
 import { type HistoryOptions, history } from "../../src/commands/history/run.ts";
 import { compareStored } from "../../src/compare/index.ts";
-import type { RunRecord, Status } from "../../src/record/index.ts";
+import type { LoadClass, RunRecord, Status } from "../../src/record/index.ts";
 import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
 import { loadClass, loadPhase, loadRun, quantiles } from "../support/load-records.ts";
 import { recordOf, result } from "../support/records.ts";
@@ -24,11 +24,13 @@ interface Made {
   readonly name?: string;
   readonly valid?: boolean;
   readonly target?: Partial<RunRecord["target"]>;
+  readonly admitted?: Partial<LoadClass>;
 }
 
-function recordWith(ttftMs: number, day: number, { name = "growth", valid = true, target = {} }: Made = {}): RunRecord {
+function recordWith(ttftMs: number, day: number, made: Made = {}): RunRecord {
+  const { name = "growth", valid = true, target = {}, admitted } = made;
   const run = loadRun(name, {
-    phases: [loadPhase("soak", { classes: [loadClass({ ttftMs: quantiles(ttftMs) })] })],
+    phases: [loadPhase("soak", { classes: [loadClass({ ttftMs: quantiles(ttftMs), ...admitted })] })],
     retryAfter: null,
   });
   const generator = { ...run.generator, valid, problems: valid ? [] : ["the event loop was late"] };
@@ -133,6 +135,29 @@ test("a latest run without a value does not pass", async () => {
   const { code, metrics } = await gated();
   expect(metrics[0]?.why).toBe("the latest run, run-20, has no value: the event loop was late");
   expect(code).toBe(4);
+});
+
+const UNKNOWN: [number, number] | null = null;
+
+test.each<[what: string, admitted: Partial<LoadClass>, why: string]>([
+  ["too few requests", { count: 20 }, "20 samples are too few for p90, which needs 36"],
+  [
+    "requests that depend on each other",
+    {
+      ttftMs: {
+        ...quantiles(90),
+        intervals: { p50: [89, 91], p90: UNKNOWN, p95: UNKNOWN, p99: UNKNOWN, p999: UNKNOWN },
+      },
+    },
+    "the 5000 values depend on each other over time and count for fewer than the 36 that p90 needs; a longer load has more",
+  ],
+  ["no such request", { ttftMs: null }, "too few requests of this kind were admitted, or none"],
+])("a latest run without a value says why: %s", async (_what, admitted, why) => {
+  keepAll(STEADY);
+  keep(recordWith(90, 20, { admitted }));
+  const { metrics } = await gated();
+  const p90 = metrics.find(({ name }) => name === TTFT.replace("p50", "p90"));
+  expect(p90?.why).toBe(`the latest run, run-20, has no value: ${why}`);
 });
 
 describe("import", () => {
