@@ -198,6 +198,7 @@ function comparisonPart(comparison: Comparison): string {
     "",
     `- ${inline(a.name)}: ${inline(a.label)}`,
     `- ${inline(b.name)}: ${inline(b.label)}`,
+    ...(comparison.nextStep === undefined ? [] : ["", inline(comparison.nextStep)]),
     "",
     ...moved
       .slice(0, 10)

@@ -70,6 +70,7 @@ export function renderComparison({ comparison, verdict }: RunRecord, colors: Col
     ...sides,
     ...failingText(comparison),
     ...mainFigures(comparison).map((figure) => `  ${oneLine(figure, 240)}`),
+    ...(comparison.nextStep === undefined ? [] : [`  ${oneLine(comparison.nextStep, 240)}`]),
   ];
   return `${[...lines, ...end].join("\n")}\n`;
 }

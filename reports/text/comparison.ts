@@ -1,5 +1,5 @@
 import { formatCount, formatNumber, groupBy, withSign } from "../../src/core/index.ts";
-import type { ComparedMetric, Comparison } from "../../src/record/index.ts";
+import { BLOCKS_TOO_SHORT, type ComparedMetric, type Comparison } from "../../src/record/index.ts";
 
 const FIGURES: Readonly<Record<string, string>> = {
   response_ms: "E2E",
@@ -50,8 +50,8 @@ export function describeComparison(comparison: Comparison): string {
   const { a, b, verdict, checks, metrics, drift, reasons } = comparison;
   const isUsable = areFiguresUsable(comparison);
   const of = (one: ComparedMetric["verdict"]) => (isUsable ? metrics.filter((metric) => metric.verdict === one) : []);
-  // What has no value on either side counts only if the verdict may depend on it.
-  const open = of("inconclusive").filter((metric) => verdict === "inconclusive" || isMeasured(metric));
+  // What no block is long enough for counts only if the verdict may depend on it.
+  const open = of("inconclusive").filter(({ why }) => verdict === "inconclusive" || why !== BLOCKS_TOO_SHORT);
   const worse = [
     ...counted(checks.newlyFailing.length, "check instance newly fails", "check instances newly fail"),
     ...counted(checks.vanished.length, "check instance is missing", "check instances are missing"),

@@ -1,6 +1,7 @@
-import { describeChanges, describeFigure, groupDrift, isMeasured } from "../../reports/text/index.ts";
+import { describeChanges, describeFigure, groupDrift } from "../../reports/text/index.ts";
 import { groupBy, UsageError } from "../core/index.ts";
 import {
+  BLOCKS_TOO_SHORT,
   type ComparedMetric,
   type Comparison,
   type ComparisonReason,
@@ -8,15 +9,7 @@ import {
   worstStatus,
 } from "../record/index.ts";
 import { type Behaviour, driftBetween } from "./drift.ts";
-import {
-  type Block,
-  isPrimary,
-  judgeMetrics,
-  mayHideRegression,
-  type Pair,
-  TOO_FEW,
-  together,
-} from "./judge-metrics.ts";
+import { type Block, isPrimary, judgeMetrics, mayHideRegression, type Pair, together } from "./judge-metrics.ts";
 import { type BlockName, roundOrders } from "./pair-order.ts";
 import { minPairsFor } from "./paired.ts";
 
@@ -177,8 +170,8 @@ function concluded(found: Omit<Comparison, "verdict" | "reasons">): Comparison {
           : by("improved").length > 0
             ? "improved"
             : "not worse";
-  // A quantile without a value on either side is worth a line only if the verdict depends on it.
-  const listed = open.filter((metric) => verdict === "inconclusive" || isMeasured(metric) || metric.why !== TOO_FEW);
+  // A quantile that no block is long enough for is worth a line only if the verdict depends on it.
+  const listed = open.filter(({ why }) => verdict === "inconclusive" || why !== BLOCKS_TOO_SHORT);
   const reasons: ComparisonReason[] = [
     ...(control?.fit === true ? [] : [undecided(control?.message ?? "The control is missing.")]),
     ...(isServed ? [] : [undecided("no latency could be compared: the builds admitted too little")]),

@@ -1,5 +1,5 @@
 import { deviation, mean } from "../core/index.ts";
-import type { ComparedMetric } from "../record/index.ts";
+import { BLOCKS_TOO_SHORT, type ComparedMetric } from "../record/index.ts";
 import { COMPARED_COUNTS, type ComparedCounts, countsOf } from "./counts.ts";
 import { detectableChange, holm, minPairsFor, newcombe, pairedInterval, pairsNeeded, signFlipP } from "./paired.ts";
 import { adjustForLengths, TOKENS_PER_REPLY } from "./reply-lengths.ts";
@@ -117,8 +117,8 @@ function wasMeasured(name: string, pairs: readonly Pair[]): boolean {
 
 interface Measured extends Omit<ComparedMetric, "verdict" | "why" | "neededPairs"> {
   readonly spread: number | null;
-  /** The first build has a value in every block, the second does not. */
-  readonly isLost: boolean;
+  /** Why there is no change, if so. */
+  readonly missing: string;
 }
 
 function latencyMetric(name: string, pairs: readonly Pair[], seed: number): Measured {
@@ -156,8 +156,7 @@ function ratioMetric(
   const frame = { ...named, pairs: whole.length };
   // Pairs are never dropped individually: values missing from some blocks are missing for a reason.
   if (whole.length < values.length || whole.length < 2) {
-    const isLost = values.every(({ before }) => before !== null) && values.some(({ now }) => now === null);
-    return { ...frame, a: null, b: null, ...NOTHING, margin: 0, isLost };
+    return { ...frame, a: null, b: null, ...NOTHING, margin: 0, missing: whyMissing(values) };
   }
   const differences = whole.map(({ before, now }) => Math.log(now / before));
   const base = geometricMean(whole.map(({ before }) => before));
@@ -175,7 +174,7 @@ function ratioMetric(
     pHolm: null,
     detectable: Math.expm1(detectableChange(spread, whole.length)),
     spread,
-    isLost: false,
+    missing: "",
   };
 }
 
@@ -188,7 +187,8 @@ function shareMetric(what: keyof ComparedCounts, pairs: readonly Pair[], seed: n
   });
   const [a, b] = [total("a"), total("b")];
   const frame = { name: `${what}_share`, unit: "share" as const, worse: "higher" as const, pairs: pairs.length };
-  if (a.of === 0 || b.of === 0) return { ...frame, a: null, b: null, ...NOTHING, margin: SHARE_MARGIN, isLost: false };
+  if (a.of === 0 || b.of === 0)
+    return { ...frame, a: null, b: null, ...NOTHING, margin: SHARE_MARGIN, missing: TOO_FEW };
   const differences = pairs.map(
     (pair) => pair.b.counts[what] / Math.max(1, pair.b.sent) - pair.a.counts[what] / Math.max(1, pair.a.sent),
   );
@@ -206,21 +206,31 @@ function shareMetric(what: keyof ComparedCounts, pairs: readonly Pair[], seed: n
     pHolm: null,
     detectable: detectableChange(spread, pairs.length),
     spread,
-    isLost: false,
+    missing: "",
   };
 }
 
-/** Why a quantile is undecided that some blocks, or all of them, have no value for. */
-export const TOO_FEW = "too few samples in some blocks";
+/** Why a quantile is undecided that some blocks have no value for. */
+const TOO_FEW = "too few samples in some blocks";
 
-function decide({ spread, isLost, ...metric }: Measured, figures: number): ComparedMetric {
+/** Whether longer blocks would give a figure that it lacks. */
+export const needsLongerBlocks = ({ why }: ComparedMetric): boolean => why === TOO_FEW || why === BLOCKS_TOO_SHORT;
+
+function whyMissing(values: readonly PairOfValues[]): string {
+  const lost = values.filter(({ now }) => now === null).length;
+  if (values.every(({ before }) => before !== null) && lost > 0)
+    return `the second build has no value${lost < values.length ? ` in ${lost} of ${values.length} blocks` : ""}`;
+  return values.every(({ before, now }) => before === null && now === null) ? BLOCKS_TOO_SHORT : TOO_FEW;
+}
+
+function decide({ spread, missing, ...metric }: Measured, figures: number): ComparedMetric {
   const { low, high, change, margin, pHolm, pairs, unit } = metric;
   const verdictOf = (verdict: ComparedMetric["verdict"], why: string, neededPairs: number | null = null) => ({
     ...metric,
     ...{ neededPairs, verdict, why },
   });
   if (low === null || high === null || change === null || pHolm === null || spread === null)
-    return verdictOf("inconclusive", isLost ? "the second build has no value" : TOO_FEW);
+    return verdictOf("inconclusive", missing);
   // If lower is worse, the interval is mirrored.
   const isLower = metric.worse === "lower";
   const [best, worst] = isLower ? [-high, -low] : [low, high];

@@ -16,11 +16,16 @@ interface Build {
   readonly tokens?: number;
   /** Spread of the tail from block to block. */
   readonly noise?: number;
+  /** Whether every second block has too few requests for a p95. */
+  readonly isShort?: boolean;
   readonly checks?: Status;
 }
 
 /** Blocks that differ by 1 %, and their tails by more. */
-function blockOf({ response = 1, tail = 1, gaps = 1, tokens = 1, noise = 0.01 }: Build, seed: number): Block {
+function blockOf(
+  { response = 1, tail = 1, gaps = 1, tokens = 1, noise = 0.01, isShort = false }: Build,
+  seed: number,
+): Block {
   const random = seededRandom(seed);
   const jitter = (spread: number) => 1 + spread * (random() - 0.5);
   const ms = (value: number, factor: number, spread = 0.01) => value * factor * jitter(spread);
@@ -30,7 +35,7 @@ function blockOf({ response = 1, tail = 1, gaps = 1, tokens = 1, noise = 0.01 }:
       "chat streaming response_ms p95": ms(500, response),
       "chat streaming response_ms p99": ms(600, response * tail, noise),
       "chat streaming ttft_ms p50": ms(90, response),
-      "chat streaming ttft_ms p95": ms(120, response),
+      "chat streaming ttft_ms p95": isShort && seed % 2 === 0 ? null : ms(120, response),
       // No block is long enough for this quantile.
       "chat streaming ttft_ms p99": null,
       "chat streaming event_gap_ms p50": gaps === null ? null : ms(20, gaps, noise),
@@ -109,6 +114,13 @@ test.each<[what: string, b: Build, verdict: Comparison["verdict"], says: RegExp]
   expect(found.control).toMatchObject({ fit: true });
   expect(found.verdict).toBe(verdict);
   expect(textsOf(found).join("\n")).toMatch(says);
+});
+
+test("a quantile that only some blocks have is listed with the reason, whatever the verdict", async () => {
+  const found = await session({ response: 1.5, isShort: true }, { isShort: true });
+  expect(found.verdict).toBe("regressed");
+  expect(textsOf(found)).toContain("TTFT p95, chat streaming: too few samples in some blocks");
+  expect(describeComparison(found)).toMatch(/; 1 figure is undecided/);
 });
 
 test("a quantile for which every block is too short is not listed", async () => {

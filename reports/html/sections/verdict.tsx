@@ -76,6 +76,7 @@ export function VerdictSection({ record, anchors }: { readonly record: RunRecord
         <>
           <Sides comparison={comparison} />
           <MainFigures comparison={comparison} />
+          {comparison.nextStep === undefined ? null : <p>{oneLine(comparison.nextStep, 240)}</p>}
         </>
       )}
       <Reasons record={record} anchors={anchors} />

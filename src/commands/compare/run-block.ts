@@ -1,6 +1,7 @@
 import { type Block, countsOf } from "../../compare/index.ts";
-import { formatCount, onAbort } from "../../core/index.ts";
+import { onAbort } from "../../core/index.ts";
 import { type LoadContext, planOf, type RanLoad, runWorkload, type Workload } from "../../load/index.ts";
+import { QUANTILES } from "./block-size.ts";
 
 interface BlockContext
   extends Pick<LoadContext, "target" | "budget" | "seed" | "redactor" | "stop" | "abort" | "onProgress"> {
@@ -31,33 +32,9 @@ const FIGURES: Readonly<Record<string, string>> = {
   ttft: "ttft_ms",
   eventGap: "event_gap_ms",
 };
-/** Quantiles, and the sample size below which a block's own quantile has no 97.5 % upper bound. */
-const QUANTILES = [
-  ["p50", 0.5, 6],
-  ["p95", 0.95, 72],
-  ["p99", 0.99, 368],
-] as const;
-
 /** Duration of a block with its warm-up, seconds; `undefined` if only the number of requests ends it. */
 export function durationOf({ arrivals }: Workload): number | undefined {
   return arrivals === undefined ? undefined : planOf(arrivals).durationS;
-}
-
-/** Says which quantiles cannot be compared because a block sends too few requests; `undefined` if all can. */
-export function tooShortFor({
-  arrivals,
-  mix,
-  warmupS,
-}: Pick<Workload, "arrivals" | "mix" | "warmupS">): string | undefined {
-  const { requests, durationS } = arrivals === undefined ? {} : planOf(arrivals);
-  if (requests === undefined) return undefined;
-  const measured = durationS === undefined ? requests : (requests * Math.max(0, durationS - warmupS)) / durationS;
-  const weights = mix.reduce((sum, { weight }) => sum + weight, 0);
-  const rarest = Math.floor((measured * Math.min(...mix.map(({ weight }) => weight))) / weights);
-  const short = QUANTILES.filter(([, , least]) => rarest < least);
-  if (short.length === 0) return undefined;
-  const needs = short.map(([stat, , least]) => `${stat} (needs ${least})`).join(" and ");
-  return `a block sends about ${formatCount(rarest, "request")} of the rarest kind, too few to compare ${needs}. Raise --block-s or --rate, or the arrivals of the workload`;
 }
 
 function blockOf({ run, histograms }: RanLoad): Block {

@@ -24,8 +24,10 @@ import { type Build, defaultFolder, openFolder, startBuild } from "../../run/ope
 import { loadTargetOf } from "../../run/preflight/index.ts";
 import { composeRecord, keepRecord } from "../../run/record/index.ts";
 import { allKeys, type Target } from "../../target/index.ts";
+import { BLOCKS, tooShortFor } from "./block-size.ts";
+import { nextStep } from "./next-step.ts";
 import { observeBehaviour, QUICK_SUITES, storedSide } from "./observe-behaviour.ts";
-import { durationOf, runBlock, tooShortFor } from "./run-block.ts";
+import { durationOf, runBlock } from "./run-block.ts";
 import { sideNames } from "./side-names.ts";
 
 export interface CompareOptions {
@@ -125,7 +127,7 @@ async function compareBuilds(options: CompareOptions, { interruption, onProgress
   note(`${options.pairs} rounds of three blocks${length}`);
   const block = { workload, redactor, stop: signal, abort: interruption.now };
   let blocks = 0;
-  const comparison = await compareLive({
+  const compared = await compareLive({
     a: sideOf(names.a, targetA, options.startA),
     b: sideOf(names.b, targetB, options.startB),
     pairs: options.pairs,
@@ -151,10 +153,13 @@ async function compareBuilds(options: CompareOptions, { interruption, onProgress
     interruptedBy: interruption.by(),
     redactor,
   });
+  const next = nextStep(compared, {
+    ...{ workload, pairs: options.pairs, blockS: options.workload === undefined ? options.blockS : undefined },
+  });
+  const comparison: Comparison = redactor.redactValue({ ...compared, ...(next !== undefined && { nextStep: next }) });
   const verdict = verdictOf(comparison);
   const { exitCode } = interruption.by() === undefined ? verdict : record.verdict;
-  const compared = { ...record, comparison: redactor.redactValue(comparison), verdict: { ...verdict, exitCode } };
-  return await finish(compared, folder, interruption);
+  return await finish({ ...record, comparison, verdict: { ...verdict, exitCode } }, folder, interruption);
 }
 
 /** The command-line arguments that determine the comparison. */
@@ -195,9 +200,6 @@ function permitOf({ target, provisioner }: Build, { times, suites, workload, pai
   };
   return permitFor(target, sumOf([checkPart(checks, target), blocks], false), "load");
 }
-
-/** Blocks of a round: both builds, and the first one again. */
-const BLOCKS = 3;
 
 /** Reports which block runs, and the remaining time of all blocks. */
 function blockProgress(

@@ -54,6 +54,9 @@ const metricSchema = z.strictObject({
   why: z.string(),
 });
 
+/** `why` of a quantile that no block has enough requests for. */
+export const BLOCKS_TOO_SHORT = "too few samples in every block";
+
 /** A response that differs between the sides. */
 const driftSchema = z.strictObject({
   kind: z.enum(["status", "reason", "header", "field", "shape", "observed", "text"]),
@@ -82,6 +85,8 @@ export const comparisonSchema = z.strictObject({
   b: sideSchema,
   verdict: z.enum(METRIC_VERDICTS),
   reasons: z.array(reasonSchema),
+  /** What would decide an inconclusive session. */
+  nextStep: z.string().optional(),
   seed: z.int().nullable(),
   /** Blocks of the session in order, to record how it was interleaved. */
   order: z.array(z.enum(["A", "B", "A'"])),
