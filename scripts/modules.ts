@@ -285,7 +285,8 @@ export const FOLDERS_NEXT_TO_SRC: Readonly<Record<string, Module>> = {
   reports: {
     holds: "HTML, JUnit, SARIF, terminal and others",
     // The history of runs and the matrix of claims are rendered as well, and no single record contains them.
-    imports: ["claims", "core", "history", "metrics", "record", "reports/text", "requirements"],
+    // A comment on a pull request has the verdicts of a comparison.
+    imports: ["claims", "compare", "core", "history", "metrics", "record", "reports/text", "requirements"],
   },
   "reports/text": {
     holds: "every sentence about a finding, a reason, a cause or a verdict; judges write them into the record",

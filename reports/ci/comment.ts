@@ -1,7 +1,10 @@
+import { judgedMetrics, placeOf, shareName, TOKENS_PER_REPLY } from "../../src/compare/index.ts";
 import { formatNumber, formatRounded, withSign } from "../../src/core/index.ts";
 import {
   type Cause,
+  type ComparedMetric,
   checkChanges,
+  compareSeparateRuns,
   isSameLoad,
   type LoadClass,
   type LoadPhase,
@@ -130,6 +133,8 @@ function changesPart(record: RunRecord, base: RunRecord): string[] {
 /** A figure of a load run. */
 interface Figure {
   readonly name: string;
+  /** Its name in a comparison of the two runs, which decides about it; the rate has none. */
+  readonly metric?: string;
   readonly unit: "/s" | " ms" | " %" | "";
   readonly value: number;
   /** 95 %; `null`: too few requests for one; `undefined`: the record never has one for this figure. */
@@ -140,17 +145,20 @@ interface Figure {
 
 /** The figures of every load run, next to those of the base. */
 function figuresPart(record: RunRecord, base: RunRecord): string[] {
+  const judged = new Map(judgedMetrics(base, record).map((metric) => [metric.name, metric.verdict]));
   return (record.load?.runs ?? []).flatMap((run) => {
     const before = sameLoadIn(base, run);
     if (before === undefined) return [];
     const phase = headlinePhase(run);
     // Figures of another phase would be those of another load.
     const same = before.phases.find(({ name }) => name === phase?.name);
-    const known = new Map(figuresOf(same).map((figure) => [figure.name, figure]));
-    const rows = figuresOf(phase).flatMap((now) => {
+    const known = new Map(figuresOf(run, same).map((figure) => [figure.name, figure]));
+    const rows = figuresOf(run, phase).flatMap((now) => {
       const was = known.get(now.name);
       if (was === undefined && now.isOnlyCompared) return [];
-      const cells = was === undefined ? ["–", textOf(now), ""] : [textOf(was), textOf(now), changeOf(was, now)];
+      if (was === undefined) return [`| ${now.name} | – | ${textOf(now)} | |`];
+      const verdict = now.metric === undefined ? verdictOfRate(was, now) : judged.get(now.metric);
+      const cells = [textOf(was), textOf(now), changeOf(was, now, verdict)];
       return [`| ${now.name} | ${cells.join(" | ")} |`];
     });
     if (rows.length === 0) return [];
@@ -158,50 +166,57 @@ function figuresPart(record: RunRecord, base: RunRecord): string[] {
   });
 }
 
-function figuresOf(phase: LoadPhase | undefined): Figure[] {
+function figuresOf(run: LoadRun, phase: LoadPhase | undefined): Figure[] {
   if (phase === undefined) return [];
   const { admitted, intervals } = phase.rates;
+  const place = placeOf(run, phase);
   const classes = phase.classes.filter(({ outcome }) => outcome === "admitted");
   return [
     { name: "admitted requests", unit: "/s", value: admitted, interval: intervals?.admitted ?? null },
     ...classes.flatMap((entry) => [
-      ...latencies(entry, "TTFT", "ttftMs"),
-      ...latencies(entry, "E2E", "responseMs"),
-      ...tokensPerReply(entry),
+      ...latencies(entry, place, ["TTFT", "ttftMs", "ttft_ms"]),
+      ...latencies(entry, place, ["E2E", "responseMs", "response_ms"]),
+      ...tokensPerReply(entry, place),
     ]),
-    ...shares(phase),
+    ...shares(run, phase),
   ];
 }
 
-function tokensPerReply(entry: LoadClass): Figure[] {
+function tokensPerReply(entry: LoadClass, place: string): Figure[] {
   const { count, outputTokens } = entry;
   if (count === 0 || outputTokens === 0) return [];
-  const name = `output tokens per reply, ${kindOf(entry)}`;
-  return [{ name, unit: "", value: outputTokens / count, interval: undefined, isOnlyCompared: true }];
+  const kind = kindOf(entry);
+  return [
+    {
+      ...{ name: `output tokens per reply, ${kind}`, metric: `${place} ${kind} ${TOKENS_PER_REPLY}`, unit: "" },
+      ...{ value: outputTokens / count, interval: undefined, isOnlyCompared: true },
+    },
+  ];
 }
 
-function shares({ shares: all }: LoadPhase): Figure[] {
+function shares(run: LoadRun, phase: LoadPhase): Figure[] {
+  const all = phase.shares;
   if (all === undefined) return [];
   return (["failed", "invalid"] as const).map((what) => {
     const ends = all.intervals[what];
     return {
-      name: `${what} requests`,
-      unit: " %",
-      value: all[what] * 100,
-      interval: ends && [ends[0] * 100, ends[1] * 100],
-      isOnlyCompared: true,
+      ...{ name: `${what} requests`, metric: shareName(run, phase, what), unit: " %", value: all[what] * 100 },
+      ...{ interval: ends && [ends[0] * 100, ends[1] * 100], isOnlyCompared: true },
     };
   });
 }
 
-function latencies(entry: LoadClass, name: string, field: "ttftMs" | "responseMs"): Figure[] {
+function latencies(
+  entry: LoadClass,
+  place: string,
+  [label, field, metric]: readonly [string, "ttftMs" | "responseMs", string],
+): Figure[] {
   const quantiles = entry[field];
   if (quantiles === null) return [];
+  const kind = kindOf(entry);
   return (["p50", "p95"] as const).map((stat) => ({
-    name: `${name} ${stat}, ${kindOf(entry)}`,
-    unit: " ms",
-    value: quantiles[stat],
-    interval: quantiles.intervals?.[stat] ?? null,
+    ...{ name: `${label} ${stat}, ${kind}`, metric: `${place} ${kind} ${metric} ${stat}`, unit: " ms" },
+    ...{ value: quantiles[stat], interval: quantiles.intervals?.[stat] ?? null },
   }));
 }
 
@@ -213,21 +228,24 @@ function textOf({ value, interval, unit }: Figure): string {
 
 const pointsText = (amount: string): string => `${amount} ${amount === "1" ? "point" : "points"}`;
 
-/** The change, of a share in percentage points and of anything else in percent; marked if the intervals do not overlap. */
-function changeOf(was: Figure, now: Figure): string {
+function verdictOfRate(was: Figure, now: Figure): ComparedMetric["verdict"] {
+  const rate = { name: "admitted_per_s", unit: "per s", worse: "lower" } as const;
+  return compareSeparateRuns({ ...rate, a: was.value, b: now.value }).verdict;
+}
+
+/** The change, of a share in percentage points and of anything else in percent, with the verdict of a comparison of the two runs. */
+function changeOf(was: Figure, now: Figure, verdict: ComparedMetric["verdict"] = "inconclusive"): string {
   const change = now.value - was.value;
-  if (was.unit !== " %" && was.value === 0) return "";
-  const amount =
-    was.unit === " %"
-      ? pointsText(formatRounded(Math.abs(change), 2))
-      : `${formatRounded(Math.abs(change / was.value) * 100, 1)} %`;
-  const text = withSign(change, amount);
-  if (was.interval === undefined || now.interval === undefined) return text;
-  if (!was.interval || !now.interval) return `${text}, too few requests to tell`;
-  const isHigher = now.interval[0] > was.interval[1];
-  const isLower = now.interval[1] < was.interval[0];
-  if (!isHigher && !isLower) return `${text}, intervals overlap`;
+  const isShare = was.unit === " %";
+  if (!isShare && was.value === 0) return "";
+  const amount = isShare ? formatRounded(Math.abs(change), 2) : formatRounded(Math.abs(change / was.value) * 100, 1);
+  const isZero = Number(amount) === 0;
+  const text = withSign(isZero ? 0 : change, isShare ? pointsText(amount) : `${amount} %`);
+  if (verdict === "inconclusive") return `${text}, undecided`;
+  if (verdict === "not worse") return `${text}, not worse`;
+  // A change that is not visible has no direction.
+  if (isZero) return text;
   // Not better or worse: a gateway that returns shorter replies is also faster.
   const [more, less] = now.unit === " ms" ? ["slower", "faster"] : ["higher", "lower"];
-  return `**${text}**, ${isHigher ? more : less}`;
+  return `**${text}**, ${change > 0 ? more : less}`;
 }

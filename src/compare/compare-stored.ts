@@ -21,7 +21,7 @@ import {
 import { commonBehaviour } from "./common-behaviour.ts";
 import { COMPARED_COUNTS } from "./counts.ts";
 import { type Behaviour, driftBetween } from "./drift.ts";
-import { shareName, storedMetrics } from "./stored-metrics.ts";
+import { allStoredMetrics, shareName, storedMetrics } from "./stored-metrics.ts";
 
 /** A stored run with its recorded responses. */
 export interface StoredSide {
@@ -43,12 +43,7 @@ interface Result extends Pick<CheckResult, "id" | "status" | "message"> {
  */
 export function compareStored(a: StoredSide, b: StoredSide): Comparison {
   const [before, now] = resultsOfBoth(a.record, b.record);
-  const changes = checkChanges({
-    before: new Map(before.map(({ id, status }) => [id, status])),
-    now,
-    wasSelected: selectionOf(a.record, b.record),
-    isSelected: selectionOf(b.record, a.record),
-  });
+  const changes = changesBetween(a.record, b.record);
   const checks = withoutRepetitions(changes, now);
   const stored = storedMetrics(a.record, b.record);
   const { notCompared, tooFew } = stored;
@@ -68,6 +63,22 @@ export function compareStored(a: StoredSide, b: StoredSide): Comparison {
     checks,
     drift,
   };
+}
+
+/** Every figure that both runs have, with the verdicts of {@link compareStored}, and more quantiles. */
+export function judgedMetrics(a: RunRecord, b: RunRecord): ComparedMetric[] {
+  const { newlyFailing } = changesBetween(a, b);
+  return explainedByChecks(allStoredMetrics(a, b), { record: b, newlyFailing });
+}
+
+function changesBetween(a: RunRecord, b: RunRecord): Comparison["checks"] {
+  const [before, now] = resultsOfBoth(a, b);
+  return checkChanges({
+    before: new Map(before.map(({ id, status }) => [id, status])),
+    now,
+    wasSelected: selectionOf(a, b),
+    isSelected: selectionOf(b, a),
+  });
 }
 
 function sideOf({ name, record: { target, runId, startedAt, command } }: StoredSide): Comparison["a"] {

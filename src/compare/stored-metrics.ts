@@ -44,41 +44,63 @@ export interface StoredMetrics {
   readonly tooFew: string[];
 }
 
-/** Metrics of the loads that both runs have, including those for which only the first run has a value. */
+/** Metrics of the loads that both runs have, with the median and one tail of each latency. */
 export function storedMetrics(a: RunRecord, b: RunRecord): StoredMetrics {
-  const machines = isSameMachine(a, b) ? undefined : "the two runs were made on different machines";
   const [first, second] = [a.load?.runs ?? [], b.load?.runs ?? []];
-  const notCompared = [...loadsOf(first, second, "first"), ...loadsOf(second, first, "second")];
-  const tooFew: string[] = [];
-  const metrics = first.flatMap((before) => {
+  const added = first.flatMap((before) => {
     const now = second.find(({ name }) => name === before.name);
     if (now === undefined) return [];
+    const known = figuresOf(before);
+    const count = [...figuresOf(now).keys()].filter((name) => !known.has(name)).length;
+    return count === 0 ? [] : [`${count} metrics of ${now.name} that only the second run has`];
+  });
+  const notCompared = [...loadsOf(first, second, "first"), ...loadsOf(second, first, "second"), ...added];
+  const tooFew: string[] = [];
+  const metrics = judgedFigures(a, b).flatMap(({ metric, stat, samples }) => {
+    if (stat === undefined || stat === "p50") return [metric];
+    const tail = tailFor(samples);
+    if (stat === "p99" && tail !== "p99")
+      tooFew.push(`${describeFigure(metric.name)} (${samples}${tail === undefined ? "" : `; ${tail} instead`})`);
+    return stat === tail ? [metric] : [];
+  });
+  return { metrics: adjustForLengths(metrics), notCompared, tooFew };
+}
+
+/** Every figure of the loads that both runs have, with all quantiles. */
+export function allStoredMetrics(a: RunRecord, b: RunRecord): ComparedMetric[] {
+  return adjustForLengths(judgedFigures(a, b).map(({ metric }) => metric));
+}
+
+interface JudgedFigure {
+  readonly metric: ComparedMetric;
+  readonly stat: Figure["stat"];
+  /** The smaller number of the two runs. */
+  readonly samples: number;
+}
+
+/** Figures of the loads that both runs have, including those for which only the first run has a value. */
+function judgedFigures(a: RunRecord, b: RunRecord): JudgedFigure[] {
+  const machines = isSameMachine(a, b) ? undefined : "the two runs were made on different machines";
+  return (a.load?.runs ?? []).flatMap((before) => {
+    const now = b.load?.runs.find(({ name }) => name === before.name);
+    if (now === undefined) return [];
     const later = figuresOf(now);
-    const figures = [...figuresOf(before)];
-    const added = [...later.keys()].filter((name) => !figures.some(([known]) => known === name)).length;
-    if (added > 0) notCompared.push(`${added} metrics of ${now.name} that only the second run has`);
     const isSame = isSameLoad(before, now);
     const late = before.generator.valid && now.generator.valid ? undefined : "a generator was not on time";
-    return figures.flatMap(([name, { value, samples: firstSamples, unit, worse, stat, share }]) => {
+    return [...figuresOf(before)].flatMap(([name, { value, samples: firstSamples, unit, worse, stat, share }]) => {
       // Without tokens in the first run, there is nothing to compare with.
       if (unit === "tokens" && value === 0) return [];
       const same = later.get(name);
       const samples = Math.min(firstSamples, same?.samples ?? firstSamples);
-      if (stat !== undefined && stat !== "p50") {
-        const tail = tailFor(samples);
-        if (stat === "p99" && tail !== "p99")
-          tooFew.push(`${describeFigure(name)} (${samples}${tail === undefined ? "" : `; ${tail} instead`})`);
-        if (stat !== tail) return [];
-      }
-      return compareSeparateRuns({
+      const metric = compareSeparateRuns({
         ...{ name, unit, worse, a: value, b: same?.value ?? null },
         samples,
         shares: share && same?.share && { a: share, b: same.share },
         apart: isSame ? apartFor(name, unit, { machines, late }) : "the two runs sent different loads",
       });
+      return [{ metric, stat, samples }];
     });
   });
-  return { metrics: adjustForLengths(metrics), notCompared, tooFew };
 }
 
 /** Counts that hold whatever the schedule was, as for thresholds: a late generator does not change them. */
@@ -115,8 +137,8 @@ export function shareName(run: LoadRun, phase: LoadPhase, what: (typeof COMPARED
   return `${placeOf(run, phase)} ${what}_share`;
 }
 
-/** The phase of a workload has the name of the run. */
-function placeOf(run: LoadRun, phase: LoadPhase): string {
+/** How the names of figures begin. The phase of a workload has the name of the run. */
+export function placeOf(run: LoadRun, phase: LoadPhase): string {
   return phase.name === run.name ? run.name : `${run.name} ${phase.name}`;
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { FORMATS } from "../../reports/index.ts";
+import { compareStored } from "../../src/compare/index.ts";
 import { causesOf, finding } from "../../src/judging/index.ts";
 import type { JudgedPhase, JudgedRun, LoadClass, RunRecord } from "../../src/record/index.ts";
 import { loadClass, loadPhase, loadRun, quantiles } from "../support/load-records.ts";
@@ -113,6 +114,29 @@ describe("a comment for a pull request", () => {
     const text = commentOf({ base: { ...BASE, load: { runs } } });
     expect(text).toContain("| TTFT p50, chat streaming | 90 (88.2–91.8) ms |");
     expect(text).not.toMatch(/tokens per reply|failed requests|invalid requests/);
+  });
+
+  test.each<[what: string, now: Partial<Loaded>, row: RegExp]>([
+    ["more than noise", { response: 1_200 }, /E2E p50, .* \| \*\*\+185\.7 %\*\*, slower \|/],
+    [
+      "within the margin, with intervals that do not overlap",
+      { response: 440 },
+      /E2E p50, .* \| \+4\.8 %, not worse \|/,
+    ],
+    ["between the margin and noise", { response: 600 }, /E2E p50, .* \| \+42\.9 %, undecided \|/],
+    ["a change that rounds to zero", { perS: 29.801 }, /admitted requests .* \| 0 %, not worse \|/],
+    ["shorter replies", { tokens: 59 }, /output tokens .* \| \*\*−50 %\*\*, lower \|/],
+    ["faster with shorter replies", { tokens: 59, response: 100 }, /E2E p50, .* \| −76\.2 %, undecided \|/],
+  ])("has the verdicts of compare: %s", (_what, now, row) => {
+    const base = record([], load(FASTER));
+    const after = record([], load({ ...FASTER, ...now }));
+    const text = commentOf({ record: after, base });
+    expect(text).toMatch(row);
+    const side = (name: string, one: RunRecord) => ({
+      ...{ name, record: one, behaviour: { checks: one.checks, responses: new Map() } },
+    });
+    const { metrics } = compareStored(side("a", base), side("b", after));
+    expect(text.includes("slower")).toBe(metrics.some(({ unit, verdict }) => unit === "ms" && verdict === "regressed"));
   });
 
   test("without a base it has the verdict, the causes and the marker by which a job finds it", () => {
