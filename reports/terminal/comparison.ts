@@ -4,6 +4,7 @@ import { oneLine } from "../clean-text.ts";
 import {
   describeComparison,
   figureChange,
+  figureMargin,
   figureValue,
   figureVerdict,
   groupDrift,
@@ -93,16 +94,16 @@ function tableNames({ a, b }: Comparison): readonly [string, string] {
   return names.every(({ length }) => length <= MAX_NAME) ? names : ["A", "B"];
 }
 
-/** The figures that have values, grouped by kind of request; margins and p-values are in the HTML report. */
+/** The figures that have values, grouped by kind of request; p-values are in the HTML report. */
 function table(comparison: Comparison): string[] {
   const measured = comparison.metrics.filter(isMeasured);
-  // One run of each side has no intervals.
+  // One run of each side has no intervals and margins.
   const hasIntervals = measured.some(({ low, high }) => low !== null && high !== null);
   const columns = [
     "figure",
     ...figures(...tableNames(comparison), "change"),
     "verdict",
-    ...(hasIntervals ? figures("90 % interval") : []),
+    ...(hasIntervals ? figures("90 % interval", "margin") : []),
   ];
   const groups = groupBy(measured, ({ name }) => readFigure(name).of ?? "all requests");
   const rows = [...groups].flatMap(([of, some]) => [
@@ -116,7 +117,9 @@ function table(comparison: Comparison): string[] {
         figureValue(metric, b),
         figureChange(metric, change),
         figureVerdict(metric, comparison),
-        ...(hasIntervals ? [low === null || high === null ? "–" : `(${interval.join(" … ")})`] : []),
+        ...(hasIntervals
+          ? [low === null || high === null ? "–" : `(${interval.join(" … ")})`, figureMargin(metric)]
+          : []),
       ];
     }),
   ]);

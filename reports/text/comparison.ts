@@ -136,6 +136,11 @@ export function figureChange({ unit }: Pick<ComparedMetric, "unit">, value: numb
   return `${withSign(value, formatNumber(Math.abs(value * 100), 1))} ${unit === "share" ? "points" : "%"}`;
 }
 
+/** The margin of a figure: `± 61.3 %`. */
+export function figureMargin(metric: Pick<ComparedMetric, "unit" | "margin">): string {
+  return metric.margin === 0 ? "–" : `± ${figureChange(metric, metric.margin).replace("+", "")}`;
+}
+
 /** One difference in the responses, with every kind of response in which it was seen. */
 interface DriftGroup {
   /** `header x-request-id`, `status`, `error text`. */

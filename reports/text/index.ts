@@ -5,6 +5,7 @@ export {
   describeComparison,
   describeFigure,
   figureChange,
+  figureMargin,
   figureValue,
   figureVerdict,
   groupDrift,

@@ -42,6 +42,24 @@ test("two stored runs have no columns for intervals, margins and tests, and no f
   expect(page.match(/as far as two runs can show/g)).toHaveLength(1);
 });
 
+test("a live comparison has the margin next to the interval, and ends with the next step", () => {
+  const { comparison, ...record } = comparedWith(run(2_000), run(2_010));
+  if (comparison === undefined) throw new Error("nothing was compared");
+  const interval = { change: 0.288, low: 0.082, high: 0.454 };
+  const metrics = comparison.metrics.map((metric) =>
+    metric.unit === "share" ? { ...metric, low: 0, high: 0, margin: 0.01 } : { ...metric, ...interval, margin: 0.613 },
+  );
+  const nextStep = "To decide it, run it again with --pairs 24.";
+  const text = renderComparison(
+    { ...record, comparison: { ...comparison, kind: "live", metrics, nextStep } },
+    pc.createColors(false),
+  );
+  expect(text).toMatch(/90 % interval │\s+margin │/);
+  expect(text).toMatch(/E2E p50, ms.* \(\+8\.2 … \+45\.4\) │\s+± 61\.3 % │/);
+  expect(text).toMatch(/failed requests.*│ ± 1\.0 points │/);
+  expect(text.trimEnd().split("\n").at(-1)?.trim()).toBe(nextStep);
+});
+
 test("the table fits 80 columns: figures under the kind of their requests, short names of sides, no rows without values", () => {
   const { comparison, ...record } = comparedWith(run(2_000), run(20_000));
   if (comparison === undefined) throw new Error("nothing was compared");

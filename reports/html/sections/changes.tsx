@@ -5,6 +5,7 @@ import {
   areFiguresUsable,
   describeComparison,
   describeFigure,
+  figureMargin,
   figureVerdict,
   groupDrift,
   isMeasured,
@@ -176,7 +177,7 @@ const COLUMNS: readonly FigureColumn[] = [
   },
   {
     head: "Margin",
-    cell: (metric) => (metric.margin === 0 ? undefined : `± ${relative(metric, metric.margin).replace("+", "")}`),
+    cell: (metric) => (metric.margin === 0 ? undefined : figureMargin(metric)),
   },
   { head: "p (Holm)", cell: ({ pHolm }) => (pHolm === null ? undefined : decimal(pHolm, 3)) },
   {
