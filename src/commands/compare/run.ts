@@ -89,8 +89,8 @@ async function compareBuilds(options: CompareOptions, { interruption, onProgress
   const seed = options.seed ?? startedAt.getTime() % 0x7fffffff;
   const { signal } = interruption;
   onProgress({ kind: "step", text: "starting or reading the builds" });
-  await using builtA = await startBuild({ target: options.a, start: options.startA }, signal);
-  await using builtB = await startBuild({ target: options.b, start: options.startB }, signal);
+  await using builtA = await startBuild({ target: options.a, start: options.startA, option: "--start-a" }, signal);
+  await using builtB = await startBuild({ target: options.b, start: options.startB, option: "--start-b" }, signal);
   const workload = workloadOf(options, builtA.target);
   const suites = options.suites.length === 0 ? QUICK_SUITES : options.suites;
   const note = (text: string) => onProgress({ kind: "note", text });

@@ -39,7 +39,8 @@ function fileName(path: string | undefined): string | undefined {
   return path === undefined ? undefined : basename(path, extname(path));
 }
 
-const isShort = (name: string): boolean => name !== "" && name.length <= MAX_CHARACTERS && !/\s/.test(name);
+/** One word, or an option with a number, which says nothing alone. */
+const isShort = (name: string): boolean => name.length <= MAX_CHARACTERS && /^(?:\S+|-\S+ [\d.:]+)$/.test(name);
 
 /** The words between the beginning and the end that two commands share. */
 function differingParts(a: string | undefined, b: string | undefined): [string | undefined, string | undefined] {
@@ -60,16 +61,17 @@ function differingParts(a: string | undefined, b: string | undefined): [string |
   // The value of an option alone would say nothing.
   const isValue = start > 0 && first[start - 1]?.startsWith("-") === true;
   const from = isValue ? start - 1 : start;
-  const part = (words: readonly string[]) => words.slice(from, words.length - shared).join(" ");
-  return [part(first), part(second)];
+  const parts = [first, second].map((words) => words.slice(from, words.length - shared));
+  const part = (index: number) => (parts[index]?.length === 1 ? parts[index][0] : undefined);
+  return [part(0), part(1)];
 }
 
-/** `no-usage` for `--mutation no-usage`, `--pace` for `--pace 20`: a number alone would say nothing. */
+/** `no-usage` for `--mutation no-usage`; `--pace 20`, because a number alone would say nothing. */
 function nameOfAdded(words: readonly string[]): string {
   const [option, value, ...more] = words;
   if (option === undefined) return "plain";
   if (value === undefined || value.startsWith("-") || more.length > 0) return words.join(" ");
-  return /^[\d.:]+$/.test(value) ? option : value;
+  return /^[\d.:]+$/.test(value) ? `${option} ${value}` : value;
 }
 
 const wordsOf = (command: string): string[] => command.split(/\s+/).filter((word) => word !== "");

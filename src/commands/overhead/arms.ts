@@ -65,7 +65,7 @@ async function openAll(
   const address = options.upstream ?? own?.address;
   const [first, ...others] = options.target as [string, ...string[]];
   const environment: Record<string, string> = address === undefined ? {} : { [UPSTREAM_VARIABLE]: address };
-  const build = await startBuild({ target: first, start: options.start }, signal, environment);
+  const build = await startBuild({ target: first, start: options.start, option: "--start" }, signal, environment);
   started.push(build);
   const gateways: Permit[] = [];
   for (const target of [withLog(build.target, own), ...others.map((file) => loadTarget(file, process.env))])

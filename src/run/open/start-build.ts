@@ -18,12 +18,19 @@ const POLL_MS = 100;
 /** Longest wait for a clean exit, ms. */
 const STOP_MS = 5_000;
 
+interface BuildSource {
+  readonly target: string | undefined;
+  readonly start: string | undefined;
+  /** The option with the start command: errors begin with it. */
+  readonly option: string;
+}
+
 /**
  * A build given by its target file, by a start command, or both. A command alone has to print the ready line of the reference
  * gateway; with a target file, we poll the gateway until it responds.
  */
 export async function startBuild(
-  { target, start }: { readonly target: string | undefined; readonly start: string | undefined },
+  { target, start, option }: BuildSource,
   signal: AbortSignal,
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Build> {
@@ -32,18 +39,20 @@ export async function startBuild(
       throw new UsageError("name two targets, two stored runs, or commands that start two builds");
     return { target: loadTarget(target, process.env), provisioner: undefined, async [Symbol.asyncDispose]() {} };
   }
-  const command = commandOf(start);
+  const command = commandOf(start, option);
   if (target !== undefined)
-    return startWithTarget(loadTarget(target, process.env), command, { start, signal, environment });
+    return startWithTarget(loadTarget(target, process.env), command, { start, option, signal, environment });
   const hint = `Without a target file, the command must start \`gauntlet gateway\`. To start any other gateway, name its target file as well.`;
   const failure = (message: string, options: ErrorOptions) => new UsageError(message, { ...options, hint });
-  const embedded = await startEmbedded({ command, signal, userCommand: { what: `the build "${start}"`, failure } });
+  const userCommand = { what: `the build "${start}"`, option, failure };
+  const embedded = await startEmbedded({ command, signal, userCommand });
   return { ...embedded, target: { ...embedded.target, name: start, configuration: { target: "embedded", start } } };
 }
 
 interface StartContext {
   /** The command as written. */
   readonly start: string;
+  readonly option: string;
   readonly signal: AbortSignal;
   readonly environment: Readonly<Record<string, string>>;
 }
@@ -51,7 +60,7 @@ interface StartContext {
 async function startWithTarget(
   target: Target,
   command: readonly [string, ...string[]],
-  { start, signal, environment }: StartContext,
+  { start, option, signal, environment }: StartContext,
 ): Promise<Build> {
   const [program, ...args] = command;
   const child = spawn(program, args, {
@@ -59,12 +68,12 @@ async function startWithTarget(
     env: { ...process.env, ...environment },
   });
   const failed = once(child, "error").then(([error]) => {
-    throw new UsageError(`the build "${start}" cannot be started: ${messageOf(error)}`);
+    throw new UsageError(`${option}: the build "${start}" cannot be started: ${messageOf(error)}`);
   });
   // Its end is checked below; a failure to start must not be reported twice.
   failed.catch(() => {});
   try {
-    await Promise.race([failed, untilResponding(target, child, { start, signal })]);
+    await Promise.race([failed, untilResponding(target, child, { start, option, signal })]);
   } catch (error) {
     await stop(child);
     throw error;
@@ -72,18 +81,22 @@ async function startWithTarget(
   return { target, provisioner: undefined, pid: child.pid, [Symbol.asyncDispose]: () => stop(child) };
 }
 
-type Awaited = Pick<StartContext, "start" | "signal">;
+type Awaited = Pick<StartContext, "start" | "option" | "signal">;
 
 async function untilResponding(target: Target, child: ChildProcess, context: Awaited): Promise<void> {
   for (const url of addressesOf(target)) await untilAddressResponds(url, child, context);
 }
 
-async function untilAddressResponds(url: string, child: ChildProcess, { start, signal }: Awaited): Promise<void> {
+async function untilAddressResponds(
+  url: string,
+  child: ChildProcess,
+  { start, option, signal }: Awaited,
+): Promise<void> {
   const until = performance.now() + START_MS;
   while (performance.now() < until) {
     if (child.exitCode !== null)
       throw new UnreachableError(
-        `the build "${start}" ended with exit code ${child.exitCode} before it responded at ${url}`,
+        `${option}: the build "${start}" ended with exit code ${child.exitCode} before it responded at ${url}`,
         { hint: "Try the command alone: it must keep running and serve that address." },
       );
     try {
@@ -95,7 +108,7 @@ async function untilAddressResponds(url: string, child: ChildProcess, { start, s
     }
     if (!(await sleep(POLL_MS, signal))) return;
   }
-  throw new UnreachableError(`the build "${start}" did not respond at ${url} within ${START_MS / 1_000} s`);
+  throw new UnreachableError(`${option}: the build "${start}" did not respond at ${url} within ${START_MS / 1_000} s`);
 }
 
 async function stop(child: ChildProcess): Promise<void> {
@@ -108,11 +121,11 @@ async function stop(child: ChildProcess): Promise<void> {
 }
 
 /** Words of a command line, with quotes; `gauntlet` is this program. No shell: its child processes would outlive it. */
-function commandOf(text: string): [string, ...string[]] {
+function commandOf(text: string, option: string): [string, ...string[]] {
   const words = [...text.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
     ([, double, single, plain]) => double ?? single ?? plain ?? "",
   );
   const [program, ...args] = words;
-  if (program === undefined) throw new UsageError("the command that starts a build is empty");
+  if (program === undefined) throw new UsageError(`${option}: the command that starts a build is empty`);
   return program === "gauntlet" ? [process.execPath, mainFile(), ...args] : [program, ...args];
 }

@@ -57,8 +57,8 @@ export interface EmbeddedOptions {
   /** Program and arguments that start the gateway, e.g. Node, our main file, `gateway`. */
   readonly command: readonly [string, ...string[]];
   readonly signal?: AbortSignal;
-  /** If the command is the user's: what to call it, and the error if it does not start. */
-  readonly userCommand?: Pick<OwnProcessOptions, "what" | "failure">;
+  /** If the command is the user's: what to call it, its option, and the error if it does not start. */
+  readonly userCommand?: Pick<OwnProcessOptions, "what" | "option" | "failure">;
 }
 
 /** Starts the reference gateway in a separate process and describes it as a target. */

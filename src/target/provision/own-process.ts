@@ -27,6 +27,8 @@ export interface OwnProcessOptions {
   readonly signal?: AbortSignal | undefined;
   /** Longest wait for a clean exit before the process is killed, ms; default 5,000. */
   readonly stopMs?: number;
+  /** The option with the command, if it is the user's: errors begin with it. */
+  readonly option?: string;
   /** The error if it does not start; by default an internal one. A command that the user gave is the user's to correct. */
   readonly failure?: (message: string, options: ErrorOptions) => GauntletError;
 }
@@ -36,7 +38,7 @@ const internalFailure = (message: string, options: ErrorOptions) => new OwnProce
 /** Starts a command of this program that prints a line of JSON when it is ready, and ends with this process. */
 export async function startOwnProcess(
   [program, ...args]: readonly [string, ...string[]],
-  { what, readyField, signal, stopMs = STOP_MS, failure = internalFailure }: OwnProcessOptions,
+  { what, readyField, signal, stopMs = STOP_MS, option, failure = internalFailure }: OwnProcessOptions,
 ): Promise<OwnProcess> {
   // The channel carries no data: the process ends when it closes, even if this process is killed.
   const child = spawn(program, args, {
@@ -66,8 +68,10 @@ export async function startOwnProcess(
     // A program that cannot be found never ran, so it cannot be stopped either.
     if (child.pid !== undefined) await stop();
     // A usage error is about one of our options that was passed on.
-    if (child.exitCode === EXIT.usage) throw new UsageError(stderr.trim().replace(/^gauntlet: /, ""), { cause: error });
-    throw failure(`${what} did not start: ${messageOf(error)} ${stderr.trim()}`.trim(), { cause: error });
+    const begin = option === undefined ? "" : `${option}: `;
+    if (child.exitCode === EXIT.usage)
+      throw new UsageError(`${begin}${stderr.trim().replace(/^gauntlet: /, "")}`, { cause: error });
+    throw failure(`${begin}${what} did not start: ${messageOf(error)} ${stderr.trim()}`.trim(), { cause: error });
   }
 }
 

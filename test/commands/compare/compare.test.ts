@@ -55,12 +55,17 @@ test.each<[what: string, args: string[], says: RegExp, exitCode?: number]>([
   [
     "a build that does not start",
     ["--start-a", "no-such-program", "--start-b", "gauntlet gateway"],
-    /the build "no-such-program" did not start: spawn no-such-program ENOENT\n {2}Without a target file, the command must start/,
+    /--start-a: the build "no-such-program" did not start: spawn no-such-program ENOENT\n {2}Without a target file, the command must start/,
+  ],
+  [
+    "a second build whose command is misspelled",
+    ["--start-a", "gauntlet gateway", "--start-b", "gauntlet gatway"],
+    /--start-b: unknown command "gatway"/,
   ],
   [
     "a build with a target file that ends at once",
     ["own.yaml", "own.yaml", "--start-a", "true", "--start-b", "gauntlet gateway"],
-    /the build "true" ended with exit code 0 before it responded at http:\/\/127\.0\.0\.1:9\/v1\n {2}Try the command alone/,
+    /--start-a: the build "true" ended with exit code 0 before it responded at http:\/\/127\.0\.0\.1:9\/v1\n {2}Try the command alone/,
     3,
   ],
 ])("refused: %s", async (_what, args, says, exitCode = 2) => {
