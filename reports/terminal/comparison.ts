@@ -41,8 +41,9 @@ export function renderComparison({ comparison, verdict }: RunRecord, colors: Col
   if (comparison === undefined) return "";
   const { drift, control, reasons } = comparison;
   const groups = groupDrift(drift);
+  const conclusion = oneLine(describeComparison(comparison), 600);
   const lines = [
-    oneLine(describeComparison(comparison), 600),
+    conclusion,
     ...table(comparison),
     ...changedChecks(comparison, colors),
     // A missing field matters more than a missing header, and there are many headers.
@@ -54,8 +55,10 @@ export function renderComparison({ comparison, verdict }: RunRecord, colors: Col
         return colors.yellow(`▲ ${oneLine(what, 80)}: ${oneLine(before, 80)} → ${oneLine(now, 80)} (${places})`);
       }),
     ...(groups.length > MAX_DRIFT ? [`and ${groups.length - MAX_DRIFT} more differences`] : []),
-    // Above are the checks that changed, and the figures that are worse or better.
-    ...reasons.filter(({ detail }) => detail === undefined).map(({ text }) => oneLine(text, 300)),
+    // Above are the checks that changed, the figures that are worse or better, and what alone explains the conclusion.
+    ...reasons
+      .filter(({ detail, text }) => detail === undefined && !conclusion.includes(oneLine(text.replace(/\.$/, ""))))
+      .map(({ text }) => oneLine(text, 300)),
     // An unfit control is one of the reasons.
     ...(control === null || reasons.some(({ text }) => text === control.message)
       ? []
