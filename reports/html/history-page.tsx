@@ -17,8 +17,14 @@ import { plural } from "./format.ts";
 import { DataTable, Facts, Foreign, numbers, Section, SentenceList, StatusMark } from "./parts.tsx";
 import { Shape } from "./sections/verdict.tsx";
 
+interface RunsProps {
+  readonly history: HistoryReport;
+  /** Address of the report in the folder of a run, if there is one. */
+  readonly reportOf: (folder: string) => string | undefined;
+}
+
 /** The trends of a history, group by group. */
-export function HistoryPage({ history, head }: { readonly history: HistoryReport; readonly head: Head }) {
+export function HistoryPage({ history, reportOf, head }: RunsProps & { readonly head: Head }) {
   const groups = byGroup(history.trends);
   return (
     <Document
@@ -48,7 +54,7 @@ export function HistoryPage({ history, head }: { readonly history: HistoryReport
           {groups.map(({ group, trends }, index) => (
             <GroupSection key={index} id={`group-${index + 1}`} group={group} trends={trends} />
           ))}
-          <Runs history={history} />
+          <Runs history={history} reportOf={reportOf} />
         </main>
       </div>
     </Document>
@@ -150,7 +156,8 @@ function TrendTable({ caption, trends }: { readonly caption: string; readonly tr
   );
 }
 
-function Runs({ history: { runs, notImported } }: { readonly history: HistoryReport }) {
+function Runs({ history: { runs, notImported }, reportOf }: RunsProps) {
+  const hasFolders = runs.some(({ folder }) => folder !== undefined);
   return (
     <Section id="runs" title="Runs" finding={`${plural(runs.length, "run")}, newest first.`}>
       {notImported.length === 0 ? null : (
@@ -163,11 +170,14 @@ function Runs({ history: { runs, notImported } }: { readonly history: HistoryRep
       <DataTable
         caption="Runs"
         quietCaption
-        head={["Run", "Started", "Target", "Command", "Verdict"]}
+        head={["Run", ...(hasFolders ? ["Folder"] : []), "Started", "Target", "Command", "Verdict"]}
         rows={[...runs]
           .reverse()
-          .map(({ runId, startedAt, target, build, command, verdict }) => [
+          .map(({ runId, folder, startedAt, target, build, command, verdict }) => [
             <code key="run">{visible(runId)}</code>,
+            ...(hasFolders
+              ? [folder === undefined ? "–" : <RunFolder folder={folder} report={reportOf(folder)} />]
+              : []),
             utc(startedAt),
             oneLine(build === null ? target : `${target} (${build})`, 80),
             visible(command),
@@ -176,4 +186,9 @@ function Runs({ history: { runs, notImported } }: { readonly history: HistoryRep
       />
     </Section>
   );
+}
+
+function RunFolder({ folder, report }: { readonly folder: string; readonly report: string | undefined }) {
+  const name = oneLine(folder, 120);
+  return report === undefined ? <span>{name}</span> : <a href={report}>{name}</a>;
 }

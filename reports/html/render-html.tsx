@@ -32,8 +32,8 @@ export function renderHtml(source: ReportSource, layout: Layout): ReportFiles {
 }
 
 /** The trends of a history as one file. */
-export function renderHistoryPage(history: HistoryReport): string {
-  return written(<HistoryPage history={history} head={inOneFile()} />);
+export function renderHistoryPage(history: HistoryReport, reportOf: (folder: string) => string | undefined): string {
+  return written(<HistoryPage history={history} reportOf={reportOf} head={inOneFile()} />);
 }
 
 /** What a command without a record printed, as one file. */

@@ -4,6 +4,11 @@ import type { StoredRun } from "./history-file.ts";
 import type { LostCheck } from "./lost-checks.ts";
 import type { Trend } from "./trends.ts";
 
+/** A run with its folder, if it was imported from one just now: the file stores none, because folders are deleted. */
+export interface ShownRun extends StoredRun {
+  readonly folder?: string;
+}
+
 /** A history for printing and rendering. */
 export interface HistoryReport {
   readonly file: string;
@@ -14,7 +19,7 @@ export interface HistoryReport {
   readonly comparisons: number;
   readonly notImported: readonly { readonly dir: string; readonly why: string }[];
   /** Oldest first. */
-  readonly runs: readonly StoredRun[];
+  readonly runs: readonly ShownRun[];
   readonly trends: readonly Trend[];
   readonly lostChecks: readonly LostCheck[];
   readonly verdict: "pass" | "fail" | "inconclusive";

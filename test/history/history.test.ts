@@ -398,6 +398,19 @@ test("runs that measured nothing: the verdict says so, once", async () => {
   ]);
 });
 
+test("the page names the folder of each run that was just imported, with a link to its report", async () => {
+  keepAll(STEADY);
+  const html = join(folder, "pages", "trends.html");
+  mkdirSync(join(folder, "pages"));
+  writeFileSync(join(folder, "runs", "run-2-staging", "report.html"), "");
+  await gated({ html });
+  const page = readFileSync(html, "utf8");
+  expect(page).toMatch(/<a href="\.\.\/runs\/run-2-staging\/report\.html">[^<]*runs\/run-2-staging<\/a>/);
+  expect(page).toMatch(/<span>[^<]*runs\/run-1-staging<\/span>/);
+  await gated({ html, paths: [join(folder, "history.db")] });
+  expect(readFileSync(html, "utf8")).not.toContain("run-2-staging");
+});
+
 test("the command prints a table and one document, and renders a page", async () => {
   keepAll(SLOWER);
   const db = join(folder, "runs.db");

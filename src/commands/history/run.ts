@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { dirname, relative, resolve, sep } from "node:path";
 import { renderHistory, renderHistoryPage } from "../../../reports/index.ts";
 import { EXIT, type ExitCode, messageOf, UsageError } from "../../core/index.ts";
 import {
@@ -39,8 +41,8 @@ export async function history(options: HistoryOptions): Promise<Outcome> {
   const file = isFile ? only : db;
   const found = isFile ? [] : paths.flatMap((path) => runFolders(path, { hint: HINT }));
   using kept = await HistoryFile.open(file, { make: found.length > 0 });
-  const { ids, ...imported } = importRuns(kept, found);
-  const named = found.length === 0 ? undefined : ids;
+  const { folders, ...imported } = importRuns(kept, found);
+  const named = found.length === 0 ? undefined : new Set(folders.keys());
   const known = since(kept.runs(), options.since);
   const runs = comparable(known, named);
   const isSelected = (name: string) =>
@@ -51,15 +53,33 @@ export async function history(options: HistoryOptions): Promise<Outcome> {
       hint: `\`gauntlet history ${file}\` lists the metrics.`,
     });
   const lost = isSelected("checks") ? lostChecks(known, named) : [];
-  const shown = { file, ...imported, runs, trends, lostChecks: lost };
+  const withFolders = runs.map((run) => {
+    const folder = folders.get(run.runId);
+    return folder === undefined ? run : { ...run, folder };
+  });
+  const shown = { file, ...imported, runs: withFolders, trends, lostChecks: lost };
   const judged: HistoryReport = { ...shown, ...judgeTrends(shown) };
-  if (html !== undefined) writeAtomically(html, renderHistoryPage(judged));
+  if (html !== undefined)
+    writeAtomically(
+      html,
+      renderHistoryPage(judged, (folder) => reportFrom(html, folder)),
+    );
   const exitCode = options.gate ? GATE_EXIT[judged.verdict] : EXIT.pass;
   return {
     exitCode,
     document: documentOf(judged, exitCode),
     text: (colors) => renderHistory(judged, colors, { exitCode, gate: options.gate }),
   };
+}
+
+/** Relative address of the report of a run, as the page `html` links to it. */
+function reportFrom(html: string, folder: string): string | undefined {
+  const report = resolve(folder, "report.html");
+  if (!existsSync(report)) return undefined;
+  return relative(dirname(resolve(html)), report)
+    .split(sep)
+    .map(encodeURIComponent)
+    .join("/");
 }
 
 const HINT = "Name folders of runs, folders with such folders, or a single history file.";
@@ -79,20 +99,20 @@ function documentOf({ trends, runs, ...rest }: HistoryReport, exitCode: ExitCode
 }
 
 interface Imported {
-  /** Of all runs in the folders, new or not. */
-  readonly ids: ReadonlySet<string>;
+  /** Of all runs in the folders, new or not, by run id. */
+  readonly folders: ReadonlyMap<string, string>;
   readonly imported: number;
   readonly known: number;
   readonly comparisons: number;
   readonly notImported: HistoryReport["notImported"];
 }
 
-function importRuns(kept: HistoryFile, folders: readonly string[]): Imported {
-  const ids = new Set<string>();
+function importRuns(kept: HistoryFile, found: readonly string[]): Imported {
+  const folders = new Map<string, string>();
   const notImported: { dir: string; why: string }[] = [];
   let imported = 0;
   let comparisons = 0;
-  for (const dir of folders) {
+  for (const dir of found) {
     try {
       const record = readOrRecover(dir);
       if (isOfStoredRuns(record)) {
@@ -100,12 +120,12 @@ function importRuns(kept: HistoryFile, folders: readonly string[]): Imported {
         continue;
       }
       if (kept.add(record)) imported++;
-      ids.add(record.runId);
+      folders.set(record.runId, dir);
     } catch (error) {
       notImported.push({ dir, why: messageOf(error) });
     }
   }
-  return { ids, imported, known: ids.size - imported, comparisons, notImported };
+  return { folders, imported, known: folders.size - imported, comparisons, notImported };
 }
 
 /** A comparison of two runs has the id and the results of the second one. */
