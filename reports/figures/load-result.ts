@@ -11,9 +11,12 @@ import { describeFacts, describeLoadResult, type LoadResultFacts } from "../text
 
 const MAX_LENGTH = 300;
 
-/** What a load showed, in a sentence, if the run passed: otherwise its reasons are next to the verdict. */
+/**
+ * What a load showed, in a sentence, if the run passed: otherwise its reasons are next to the verdict, with what is probably wrong
+ * in the target file if nothing was admitted.
+ */
 export function resultOfLoad({ verdict, checks: all }: RunRecord, run: LoadRun): string | undefined {
-  if (verdict.result !== "pass") return undefined;
+  if (verdict.result !== "pass") return wrongSetup(run);
   const checks = checksOfRun(all, run);
   const sum = (name: "denied" | "failed" | "invalid") => run.phases.reduce((total, phase) => total + phase[name], 0);
   const passed = run.phases.filter((phase) => statusOfPhase(checks, run, phase) === "pass").length;
@@ -25,6 +28,21 @@ export function resultOfLoad({ verdict, checks: all }: RunRecord, run: LoadRun):
     waits: run.retryAfter ?? undefined,
   });
   return oneLine(result, MAX_LENGTH);
+}
+
+/** What every request is denied with if the target file is wrong, by the reason of the denial. */
+const WRONG_SETUP: ReadonlyMap<string, string> = new Map([
+  ["invalid_api_key", "the key of the target file is probably wrong"],
+  ["key_revoked", "the key of the target file was revoked"],
+  ["model_not_found", "the model that the target file or the workload names is probably wrong"],
+  ["not_found", "the path of baseUrl is probably wrong"],
+]);
+
+function wrongSetup({ phases }: LoadRun): string | undefined {
+  const [reason, ...others] = new Set(phases.flatMap(({ denials }) => denials.map((denial) => denial.reason)));
+  const meaning = reason === undefined ? undefined : WRONG_SETUP.get(reason);
+  if (meaning === undefined || others.length > 0 || phases.some(({ sent, denied }) => denied < sent)) return undefined;
+  return `every request was denied with ${reason}: ${meaning}; \`gauntlet doctor\` checks it`;
 }
 
 /** The limits of a tier whose overload was measured. */

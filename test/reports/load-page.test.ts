@@ -1,5 +1,6 @@
+import pc from "picocolors";
 import { expect, test } from "vitest";
-import { FORMATS } from "../../reports/index.ts";
+import { FORMATS, renderLoad } from "../../reports/index.ts";
 import { finding } from "../../src/judging/index.ts";
 import type { JudgedLoad, RunRecord } from "../../src/record/index.ts";
 import { loadClass, loadPhase, loadRun, loadSeries } from "../support/load-records.ts";
@@ -29,6 +30,22 @@ const PHASES = [
 
 const pageOf = (load: JudgedLoad, checks: Parameters<typeof recordOf>[0] = []) =>
   elementsOfPage(recordOf(checks, { command: "load", load }));
+
+test.each([
+  ["invalid_api_key", "the key of the target file is probably wrong"],
+  ["not_found", "the path of baseUrl is probably wrong"],
+  ["quota_exceeded", undefined],
+])("every request denied with %s: %s", (reason, meaning) => {
+  const denials = [{ reason, dialect: "chat", stream: true, count: 15 } as const];
+  const phase = loadPhase("w", { sent: 15, admitted: 0, denied: 15, failed: 0, invalid: 0, denials });
+  const record = recordOf([result("load.w", "fail")], {
+    command: "load",
+    load: { runs: [loadRun("w", { phases: [phase] })] },
+  });
+  const printed = renderLoad(record, { colors: pc.createColors(false), folder: "run" });
+  if (meaning === undefined) expect(printed).not.toContain("every request was denied");
+  else expect(printed).toContain(`every request was denied with ${reason}: ${meaning}; \`gauntlet doctor\``);
+});
 
 test("in the report of a load, the charts come before every table except those next to the verdict", () => {
   const page = pageOf({ runs: [loadRun("growth", { phases: PHASES })] });
