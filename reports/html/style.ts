@@ -185,6 +185,7 @@ details > summary { cursor: pointer; }
   font-size: .79rem; line-height: 1.5; overflow: auto; max-height: 26rem; white-space: pre-wrap; overflow-wrap: anywhere; tab-size: 2; }
 .command { white-space: pre-wrap; position: relative; }
 .command code { font-size: inherit; }
+.listing.output { max-height: none; white-space: pre; overflow-wrap: normal; }
 .listing .line { display: block; margin: 0 -.75rem; padding: 0 .75rem; }
 .listing .strong { font-weight: 700; }
 .listing .differs { background: var(--caution-wash); box-shadow: inset 3px 0 var(--caution); }
@@ -284,7 +285,7 @@ figure svg .limit { stroke: var(--ink); stroke-width: 1.2; stroke-dasharray: 5 3
   .verdict { border-width: 1.5pt; border-radius: 0; }
   details.on-paper::details-content { content-visibility: visible; block-size: auto; }
   .area > summary, .instance > summary { break-after: avoid; }
-  .listing, .command { max-height: none; overflow: visible; }
+  .listing, .command { max-height: none; overflow: visible; } .listing.output { white-space: pre-wrap; }
   .scroll { overflow: visible; background: none; }
   .matrix th[scope="row"] { position: static; }
   table.wide { font-size: 7.5pt; } .wide .because { font-size: 7pt; } .wide th, .wide td { padding-right: .5rem; }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { FORMATS, type ReportSource, readEvidence } from "../../reports/index.ts";
+import { FORMATS, type ReportSource, readEvidence, renderResultPage } from "../../reports/index.ts";
 import { Histogram } from "../../src/metrics/index.ts";
 import type { JudgedRun } from "../../src/record/index.ts";
 import { startBrowser } from "../support/browser.ts";
@@ -231,4 +231,39 @@ test("figures of the histogram are those of the table", async () => {
       ["% of requests", `p50 ${p50} ms`, `p95 ${p95} ms`, `p99 ${p99} ms`].sort(),
     );
   });
+});
+
+/** A sentence that needs most of the width, and a table as `gauntlet size` prints it. */
+const RESULT = {
+  command: "capacity",
+  sentence:
+    "No limit found. The highest level tried, 60 requests/s, met the objective (response_ms p99 < 500).\n  The time ran out.",
+  endedAt: "2026-11-28T10:00:00.000Z",
+  body: `${Array.from({ length: 60 }, () => "│ starter │ 300/min, 64 in flight │ too small │ 93.2 % │ 92.9 % │").join("\n")}\n`,
+};
+
+test.each([1_280, 390])("at %i px the page of a result without a record uses the whole width", async (width) => {
+  for (const conclusion of [{ result: "inconclusive" }, { answer: "smallest tier: scale" }] as const) {
+    const file = join(folder.path, "result.html");
+    writeFileSync(file, renderResultPage({ ...RESULT, conclusion }));
+    const page = await browser.newPage({ viewport: { width, height: 900 } });
+    await page.goto(pathToFileURL(file).href);
+    const { scrollWidth, main, headline, card, outputHeight, lines } = await page.evaluate(() => {
+      const box = (selector: string) => document.querySelector(selector)?.getBoundingClientRect() ?? new DOMRect();
+      const output = document.querySelector("pre.listing") as HTMLElement;
+      return {
+        scrollWidth: document.documentElement.scrollWidth,
+        main: box("main").width,
+        headline: box("h1 .result").right,
+        card: box("#verdict").right,
+        outputHeight: output.clientHeight,
+        lines: output.scrollHeight,
+      };
+    });
+    await page.close();
+    expect(scrollWidth).toBeLessThanOrEqual(width);
+    expect(main).toBeGreaterThan(width * 0.85);
+    expect(headline).toBeLessThan(card);
+    expect(lines).toBeLessThanOrEqual(outputHeight);
+  }
 });

@@ -17,7 +17,7 @@ import { accountByName, findWorkload, type OpenTarget, openTarget, type TargetOp
 import { fillModels } from "../../run/preflight/index.ts";
 import { openResultFolder } from "../../run/record/index.ts";
 import { allKeys, keysOf, type Limits, type Target } from "../../target/index.ts";
-import { levelText, progressText, RATE, renderCapacity, stepText } from "./text.ts";
+import { describeCapacity, levelText, progressText, RATE, stepText } from "./text.ts";
 
 export interface CapacityOptions extends Omit<TargetOptions, "policy"> {
   readonly out?: string | undefined;
@@ -99,22 +99,11 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
   // A 2xx promises a reply. A gateway that has none must reject the request, at any level of load.
   const isBroken = found.steps.some(({ binds }) => binds === "invalid replies");
   const exitCode = exitAfter(interruption, isBroken ? EXIT.gateFailed : isOpen ? EXIT.inconclusive : EXIT.pass);
+  const { objective } = options;
+  const head = { name, objective, exitCode, budget: permit.budget.allowed.requests, signal: interruption.by() };
   return write({
-    exitCode,
-    document: documentOf(found, { exitCode, unit, objective: options.objective }),
-    text: (colors, report) =>
-      renderCapacity(
-        found,
-        {
-          name,
-          objective: options.objective,
-          exitCode,
-          budget: permit.budget.allowed.requests,
-          signal: interruption.by(),
-          report,
-        },
-        colors,
-      ),
+    document: documentOf(found, { exitCode, unit, objective }),
+    ...describeCapacity(found, head),
   });
 }
 

@@ -1,7 +1,6 @@
 import { formatCount, formatNumber, formatRounded } from "../../core/index.ts";
 import { type Capacity, type CapacityStep, type FrontierPoint, HOLD_S, type LoadProgress } from "../../load/index.ts";
-import type { Colors } from "../../run/control/index.ts";
-import { withVerdict } from "../../run/record/index.ts";
+import type { CommandResult } from "../../run/record/index.ts";
 import { TIER_LIMITS } from "../../target/index.ts";
 
 /** The unit of rates. */
@@ -17,12 +16,10 @@ interface CapacityHead {
   readonly budget: number;
   /** The signal that ended the search. */
   readonly signal: string | undefined;
-  /** Path of the report, if one was written. */
-  readonly report: string | undefined;
 }
 
-/** A capacity for the terminal: the levels, then what they show. */
-export function renderCapacity(found: Capacity, head: CapacityHead, colors: Colors): string {
+/** A capacity: the levels, then what they show. */
+export function describeCapacity(found: Capacity, head: CapacityHead): CommandResult {
   const { best, held, frontier, confidence } = found;
   const outcomes = (held ?? best)?.outcomes ?? [];
   const lines = [
@@ -40,8 +37,7 @@ export function renderCapacity(found: Capacity, head: CapacityHead, colors: Colo
     ...(held === undefined ? [] : tierText(found, held, head.name)),
     ...(best === undefined ? [] : [`Confidence: ${confidence}${why === undefined ? "" : `, because ${why}`}.`]),
   ];
-  const { exitCode, report } = head;
-  return withVerdict(`${lines.join("\n")}\n`, { exitCode, sentence: conclusion.join("\n  "), report }, colors);
+  return { exitCode: head.exitCode, body: `${lines.join("\n")}\n`, sentence: conclusion.join("\n  ") };
 }
 
 /** What was held, and what was not. */

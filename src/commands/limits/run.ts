@@ -7,7 +7,7 @@ import { accountByName, type OpenTarget, openTarget, type TargetOptions } from "
 import { assertKeysAccepted, fillModels } from "../../run/preflight/index.ts";
 import { openResultFolder } from "../../run/record/index.ts";
 import { allKeys, assertOneAddress, type Limits } from "../../target/index.ts";
-import { renderLimits } from "./text.ts";
+import { describeLimits } from "./text.ts";
 
 export interface LimitsOptions extends Omit<TargetOptions, "policy"> {
   readonly out?: string | undefined;
@@ -57,7 +57,6 @@ export async function limits(options: LimitsOptions, { interruption, onProgress 
   const analysis = redactor.redactValue(raw);
   const exitCode = exitAfter(interruption, exitOf(analysis));
   return write({
-    exitCode,
     document: {
       exitCode,
       target: target.name,
@@ -66,10 +65,7 @@ export async function limits(options: LimitsOptions, { interruption, onProgress 
       budget: { requests: budget.allowed.requests, minutes: bounds.minutes },
       ...analysis,
     },
-    text: (colors, report) => {
-      const head = { declared, budget: budget.allowed.requests, exitCode, signal: interruption.by(), report };
-      return renderLimits(analysis, head, colors);
-    },
+    ...describeLimits(analysis, { declared, budget: budget.allowed.requests, exitCode, signal: interruption.by() }),
   });
 }
 

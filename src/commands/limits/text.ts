@@ -1,7 +1,6 @@
 import { formatCount, formatRounded, groupBy } from "../../core/index.ts";
 import type { LimitsAnalysis } from "../../load/index.ts";
-import type { Colors } from "../../run/control/index.ts";
-import { withVerdict } from "../../run/record/index.ts";
+import type { CommandResult } from "../../run/record/index.ts";
 import type { Limits } from "../../target/index.ts";
 
 type Inferred = { readonly value: unknown; readonly confidence: string; readonly evidence: string };
@@ -13,16 +12,13 @@ interface LimitsHead {
   readonly exitCode: number;
   /** The signal that ended the analysis. */
   readonly signal: string | undefined;
-  /** Path of the report, if one was written. */
-  readonly report: string | undefined;
 }
 
 /** The results of the analysis, one per line, each with its confidence and evidence. */
-export function renderLimits(
+export function describeLimits(
   analysis: LimitsAnalysis,
-  { declared, budget, exitCode, signal, report }: LimitsHead,
-  colors: Colors,
-): string {
+  { declared, budget, exitCode, signal }: LimitsHead,
+): CommandResult {
   const { rate, concurrency, spent } = analysis;
   const per = (what: string) => (value: unknown) =>
     what === "account"
@@ -59,11 +55,7 @@ export function renderLimits(
     }),
     `${formatCount(spent.requests, "request")} in ${spent.minutes.toFixed(1)} minutes`,
   ];
-  return withVerdict(
-    `${rendered.join("\n")}\n`,
-    { exitCode, sentence: sentenceOf(analysis, { budget, signal }), report },
-    colors,
-  );
+  return { exitCode, body: `${rendered.join("\n")}\n`, sentence: sentenceOf(analysis, { budget, signal }) };
 }
 
 function row(name: string, result: string, evidence: string): string[] {

@@ -19,7 +19,7 @@ import { loadTargetOf } from "../../run/preflight/index.ts";
 import { openResultFolder } from "../../run/record/index.ts";
 import { allKeys, keysOf } from "../../target/index.ts";
 import type { SizeOptions, Verified } from "./sizing-options.ts";
-import { renderSizing } from "./text.ts";
+import { describeSizing } from "./text.ts";
 
 /** Maximum difference between shares that agree: arrivals near a limit fall on either side of it. */
 const AGREES = 0.02;
@@ -38,9 +38,8 @@ export async function size(options: SizeOptions, control: RunControl): Promise<O
   const verified = options.verify ? await verify(workload, assumed, { ...options, ...control }) : undefined;
   const exitCode = exitAfter(control.interruption, verified === undefined ? EXIT.pass : exitOf(verified));
   return write({
-    exitCode,
     document: { exitCode, workload: workload.name, ...sizing, verified: verified ?? null },
-    text: (colors, report) => renderSizing({ sizing, verified, options, exitCode, report }, colors),
+    ...describeSizing({ sizing, verified, options, exitCode }),
   });
 }
 

@@ -1,8 +1,7 @@
 import { figures, terminalTable } from "../../../reports/index.ts";
 import { EXIT, formatCount, formatNumber, formatRounded } from "../../core/index.ts";
 import { mostDenied, type Sizing } from "../../load/index.ts";
-import type { Colors } from "../../run/control/index.ts";
-import { withVerdict } from "../../run/record/index.ts";
+import type { CommandResult } from "../../run/record/index.ts";
 import type { Limits } from "../../target/index.ts";
 import type { SizeOptions, Verified } from "./sizing-options.ts";
 
@@ -12,12 +11,10 @@ interface SizeHead {
   readonly verified: Verified | undefined;
   readonly options: Pick<SizeOptions, "ttftMs" | "tokensPerS">;
   readonly exitCode: number;
-  /** Path of the report, if one was written. */
-  readonly report: string | undefined;
 }
 
-/** A sizing for the terminal. */
-export function renderSizing({ sizing, verified, options, exitCode, report }: SizeHead, colors: Colors): string {
+/** A sizing: what the workload sends, and the smallest tier for it. */
+export function describeSizing({ sizing, verified, options, exitCode }: SizeHead): CommandResult {
   const { requests, spanS, peakPerMinute, meanInFlight, peakInFlight, littleInFlight, meanDurationMs } = sizing;
   const lines = [
     `${formatCount(requests, "request")} in ${formatNumber(spanS)} s (${rateText(requests / spanS)}/s); busiest minute: ${formatNumber(peakPerMinute)}`,
@@ -26,12 +23,12 @@ export function renderSizing({ sizing, verified, options, exitCode, report }: Si
     `allowed: ${sizing.allowedDeniedShare === 0 ? "no denials" : `up to ${percent(sizing.allowedDeniedShare)} of the requests denied`} (allow.deniedShare of the workload)`,
     "denied, by kind of limiter:",
     tierTable(sizing),
-    ...smallestTier(sizing),
-    ...(verified === undefined ? [] : [verifiedText(verified)]),
+    ...sustainedRate(sizing),
   ];
-  const body = `${lines.join("\n")}\n`;
-  if (verified === undefined) return report === undefined ? body : `${body}report: ${report}\n`;
-  return withVerdict(body, { exitCode, sentence: sentenceOf(verified, exitCode), report }, colors);
+  const [answer, ...more] = smallestTier(sizing);
+  if (verified === undefined) return { exitCode, body: `${lines.join("\n")}\n`, answer, sentence: more.join("; ") };
+  lines.push([answer, ...more].join("; "), verifiedText(verified));
+  return { exitCode, body: `${lines.join("\n")}\n`, sentence: sentenceOf(verified, exitCode) };
 }
 
 function tierTable({ tiers, allowedDeniedShare }: Sizing): string {
@@ -58,22 +55,30 @@ function fitText(tier: Sizing["tiers"][number], allowedShare: number): string {
 }
 
 /** `smallest tier: scale; growth would deny up to 58.3 % of the requests`, and what that does not say. */
-function smallestTier({ needs, needsAtAnyPace, needsWithoutDenials, tiers, spanS, continuous }: Sizing): string[] {
+function smallestTier(sizing: Sizing): readonly [string, ...string[]] {
+  const { needs, needsAtAnyPace, needsWithoutDenials, tiers, continuous } = sizing;
   const at = needs === null ? tiers.length : tiers.findIndex(({ tier }) => tier === needs);
   const smaller = tiers[at - 1];
   const name = (tier: string | null) => tier ?? "none (custom limits are needed)";
   const paced = needsAtAnyPace === needs ? "" : ` (${name(needsAtAnyPace)} if requests must be evenly spaced)`;
-  const more = [
+  return [
+    `smallest tier: ${name(needs)}${paced}`,
     ...(smaller === undefined
       ? []
       : [`${smaller.tier} would deny up to ${percent(mostDenied(smaller))} of the requests`]),
     ...(needs === needsWithoutDenials ? [] : [`without denials: ${name(needsWithoutDenials)}`]),
+    ...(isLargerIfSustained(sizing) ? [`if sustained for a minute or longer: ${name(continuous?.needs ?? null)}`] : []),
   ];
-  const last = [`smallest tier: ${name(needs)}${paced}`, ...more].join("; ");
-  if (continuous === undefined || continuous.needs === needs) return [last];
+}
+
+const isLargerIfSustained = ({ continuous, needs }: Sizing): boolean =>
+  continuous !== undefined && continuous.needs !== needs;
+
+function sustainedRate(sizing: Sizing): string[] {
+  const { spanS, continuous } = sizing;
+  if (continuous === undefined || !isLargerIfSustained(sizing)) return [];
   return [
     `the workload lasts ${formatNumber(spanS)} s, but limits count per minute: sustained, its rate would be ${formatNumber(continuous.perMinute)} requests/min`,
-    `${last}; if sustained for a minute or longer: ${name(continuous.needs)}`,
   ];
 }
 

@@ -6,5 +6,5 @@ export { readOrRecover } from "./recover-record.ts";
 export { openResultFolder } from "./result-folder.ts";
 export { settle, unscoredRequirements } from "./settle-results.ts";
 export { truncatedFile } from "./truncated-file.ts";
-export { withVerdict } from "./verdict-text.ts";
+export { type CommandResult, resultText } from "./verdict-text.ts";
 export { evidenceOf, openSource, writeReports } from "./write-reports.ts";

@@ -1,17 +1,14 @@
 import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import pc from "picocolors";
 import { renderResultPage } from "../../../reports/index.ts";
 import { escapedJson, fileProblem, StorageError, UsageError } from "../../core/index.ts";
 import { writeAtomically } from "../../record/index.ts";
-import type { Colors, Outcome } from "../control/index.ts";
-import { resultOfExitCode } from "./verdict-text.ts";
+import type { Outcome } from "../control/index.ts";
+import { type CommandResult, resultOfExitCode, resultText } from "./verdict-text.ts";
 
-/** The outcome of a command without a record; its text names the report, if one was written. */
-export interface Result extends Outcome {
+/** The result of a command without a record; its text names the report, if one was written. */
+export interface Result extends CommandResult {
   readonly document: object;
-  /** @param report path of the report, for the last lines. */
-  readonly text: (colors: Colors, report?: string) => string;
 }
 
 const PAGE = "report.html";
@@ -29,7 +26,7 @@ const TAKEN = ["run.json", "journal.ndjson.gz", PAGE, DOCUMENT];
  * request.
  */
 export function openResultFolder(out: string | undefined, command: string): (result: Result) => Outcome {
-  if (out === undefined) return (result) => result;
+  if (out === undefined) return outcomeOf;
   const hint = "Name another folder with --out.";
   try {
     mkdirSync(out, { recursive: true });
@@ -39,21 +36,23 @@ export function openResultFolder(out: string | undefined, command: string): (res
   }
   const taken = TAKEN.find((file) => existsSync(join(out, file)));
   if (taken !== undefined) throw new UsageError(`--out: ${out} already contains ${taken}`, { hint });
-  return ({ text, ...outcome }) => {
+  return (result) => {
+    const { exitCode, document, body, sentence, answer } = result;
     const report = join(out, PAGE);
     try {
-      writeAtomically(join(out, DOCUMENT), `${escapedJson(outcome.document)}\n`);
-      const page = {
-        command,
-        result: resultOfExitCode(outcome.exitCode),
-        endedAt: new Date().toISOString(),
-        text: text(pc.createColors(false)),
-      };
-      writeAtomically(report, renderResultPage(page));
-      return { ...outcome, text: (colors) => text(colors, report) };
+      writeAtomically(join(out, DOCUMENT), `${escapedJson(document)}\n`);
+      const conclusion = answer === undefined ? { result: resultOfExitCode(exitCode) } : { answer };
+      const endedAt = new Date().toISOString();
+      writeAtomically(report, renderResultPage({ command, conclusion, sentence, endedAt, body }));
+      return outcomeOf(result, report);
     } catch (error) {
       if (!(error instanceof StorageError)) throw error;
-      return { ...outcome, text: (colors) => text(colors), ioError: error };
+      return { ...outcomeOf(result), ioError: error };
     }
   };
+}
+
+function outcomeOf(result: Result, report?: string): Outcome {
+  const { exitCode, document } = result;
+  return { exitCode, document, text: (colors) => resultText(result, colors, report) };
 }

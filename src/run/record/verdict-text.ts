@@ -2,12 +2,15 @@ import { describeExitCode, paintedHeadline } from "../../../reports/index.ts";
 import { EXIT } from "../../core/index.ts";
 import type { Colors } from "../control/index.ts";
 
-interface Judged {
+/** What a command without a record found. Everything in it must already be redacted. */
+export interface CommandResult {
   readonly exitCode: number;
-  /** What decided the verdict, without the verdict word. */
+  /** What is above the conclusion; each line ends with a line feed. */
+  readonly body: string;
+  /** What decided the verdict, without the verdict word. Further lines, indented, say more. */
   readonly sentence: string;
-  /** Path of the report, if one was written. */
-  readonly report: string | undefined;
+  /** The conclusion of a prediction, which has no verdict: `smallest tier: scale`. */
+  readonly answer?: string | undefined;
 }
 
 /** The result of a command that writes no record. */
@@ -18,9 +21,14 @@ export function resultOfExitCode(exitCode: number): "pass" | "fail" | "inconclus
 /**
  * The text of a command that writes no record: the verdict and the exit code last, as in a run.
  *
- * @param body what is above them; each line ends with a line feed.
+ * @param report its path, if one was written.
  */
-export function withVerdict(body: string, { exitCode, sentence, report }: Judged, colors: Colors): string {
+export function resultText(found: CommandResult, colors: Colors, report?: string): string {
+  const { exitCode, body, sentence, answer } = found;
+  if (answer !== undefined) {
+    const conclusion = sentence === "" ? answer : `${answer}; ${sentence}`;
+    return `${body}${conclusion}\n${report === undefined ? "" : `report: ${report}\n`}`;
+  }
   const result = resultOfExitCode(exitCode);
   const headline = `${result.toUpperCase()}: ${sentence}`;
   const [first = "", ...more] = headline.split("\n");

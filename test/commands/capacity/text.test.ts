@@ -1,7 +1,8 @@
 import pc from "picocolors";
 import { describe, expect, test } from "vitest";
-import { RATE, renderCapacity } from "../../../src/commands/capacity/text.ts";
+import { describeCapacity, RATE } from "../../../src/commands/capacity/text.ts";
 import type { Capacity, CapacityStep } from "../../../src/load/index.ts";
+import { resultText } from "../../../src/run/record/index.ts";
 
 type Binds = CapacityStep["binds"];
 
@@ -23,8 +24,8 @@ function found(level: number, binds: Binds, overrides: Partial<Capacity> = {}): 
 
 function textOf(capacity: Capacity, head: { readonly name?: string; readonly signal?: string } = {}): string {
   const { name = RATE, signal } = head;
-  const rest = { objective: "response_ms p99 < 500", exitCode: 0, budget: 4_000, signal, report: undefined };
-  return renderCapacity(capacity, { name, ...rest }, pc.createColors(false));
+  const rest = { objective: "response_ms p99 < 500", exitCode: 0, budget: 4_000, signal };
+  return resultText(describeCapacity(capacity, { name, ...rest }), pc.createColors(false));
 }
 
 const tierSentence = (capacity: Capacity, name?: string) =>

@@ -1,12 +1,13 @@
 import pc from "picocolors";
 import { describe, expect, test } from "vitest";
-import { renderSizing } from "../../../src/commands/size/text.ts";
+import { describeSizing } from "../../../src/commands/size/text.ts";
 import { applyLimits, type PlannedRequest } from "../../../src/load/analysis/size/apply-limits.ts";
 import { sizeWorkload } from "../../../src/load/analysis/size/size-workload.ts";
 import type { Arrivals } from "../../../src/load/schedule/arrivals.ts";
 import { DEFAULT_ALLOW, type Workload } from "../../../src/load/workload/workload.ts";
 import { slidingLog } from "../../../src/reference-gateway/limiters/sliding-log.ts";
 import { tokenBucket } from "../../../src/reference-gateway/limiters/token-bucket.ts";
+import { resultText } from "../../../src/run/record/index.ts";
 
 function workload(arrivals: Arrivals): Workload {
   return {
@@ -55,8 +56,8 @@ describe("the tier that a workload needs", () => {
     const own = workload({ kind: "constant", ratePerS: 10, durationS: 120 });
     const sizing = sizeWorkload({ ...own, allow: { ...DEFAULT_ALLOW, deniedShare: 1 } }, () => 10, { seed: 1 });
     expect([sizing.needs, sizing.needsWithoutDenials]).toEqual(["starter", "growth"]);
-    const text = renderSizing(
-      { sizing, verified: undefined, options: { ttftMs: 500, tokensPerS: 50 }, exitCode: 0, report: undefined },
+    const text = resultText(
+      describeSizing({ sizing, verified: undefined, options: { ttftMs: 500, tokensPerS: 50 }, exitCode: 0 }),
       pc.createColors(false),
     );
     expect(text).toMatch(/fits, with up to 5\d\.\d % denied/);

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import pc from "picocolors";
 import { expect, test } from "vitest";
 import { openResultFolder, type Result } from "../../../src/run/record/result-folder.ts";
-import { withVerdict } from "../../../src/run/record/verdict-text.ts";
 import { gauntlet, temporaryFolder } from "../../support/gauntlet.ts";
 import { rawServer } from "../../support/raw-server.ts";
 
@@ -12,7 +11,8 @@ const WORKLOAD = "name: w\narrivals: { kind: constant, ratePerS: 2, durationS: 6
 const RESULT: Result = {
   exitCode: 4,
   document: { exitCode: 4 },
-  text: (colors, report) => withVerdict("row\n", { exitCode: 4, sentence: "nothing was found", report }, colors),
+  body: "row\n",
+  sentence: "nothing was found",
 };
 
 test("--out writes what the command printed, as a page and as JSON", { timeout: 60_000 }, async () => {
@@ -20,7 +20,10 @@ test("--out writes what the command printed, as a page and as JSON", { timeout: 
   writeFileSync(join(folder.path, "w.yaml"), WORKLOAD);
   const size = await gauntlet(["size", "w.yaml", "--out", "sized"], {}, folder.path);
   expect(size.stdout).toMatch(/smallest tier: starter\nreport: sized\/report\.html\n$/);
-  expect(readFileSync(join(folder.path, "sized/report.html"), "utf8")).toContain("smallest tier: starter");
+  // A prediction has no verdict: its answer is the headline.
+  const sized = readFileSync(join(folder.path, "sized/report.html"), "utf8");
+  expect(sized).toContain('<span class="result">Smallest tier: starter</span>');
+  expect(sized).not.toMatch(/\bpass\b/i);
   expect(JSON.parse(readFileSync(join(folder.path, "sized/result.json"), "utf8"))).toMatchObject({ workload: "w" });
 
   const search = ["--objective", "failed < 5%", "--from", "5", "--to", "5", "--step-s", "2", "--minutes", "0.1"];
