@@ -78,12 +78,12 @@ export async function doctor(file: string, { onSymptom, onProgress }: DoctorCont
     onProgress({ kind: "step", text: `trying key ${name}` });
     const response = await traffic.send({ ...attempt, key: name }, first);
     responses.push(response);
-    say(keySymptom(name, response, traffic.target));
+    say(keySymptom(name, response, traffic.target, list));
   }
   if (endpoint === "chat" && target.dialects.includes("messages")) {
     onProgress({ kind: "step", text: "trying the messages dialect" });
     const messages = await traffic.send({ ...attempt, endpoint: "messages" }, first);
-    say(messagesSymptom([...responses, messages], traffic.target));
+    say(messagesSymptom([...responses, messages], traffic.target, list));
   } else {
     say({ about: "dialects", level: "good", text: `${endpoint} only, as the target file declares` });
   }
@@ -158,7 +158,7 @@ function noReply(about: string, { status }: Response): Symptom {
 }
 
 /** @param responses of both dialects; the last is in the messages dialect. */
-function messagesSymptom(responses: readonly Response[], target: Target): Symptom {
+function messagesSymptom(responses: readonly Response[], target: Target, list: Response): Symptom {
   const about = "messages dialect";
   const response = responses.at(-1) as Response;
   const { models } = target;
@@ -166,11 +166,14 @@ function messagesSymptom(responses: readonly Response[], target: Target): Sympto
   if (response.admitted) return { about, level: "good", text: `served by ${models.messages.plain}` };
   const undeclared = dialectAdvice(target, responses)?.next;
   const named = "Name a model that /messages serves as models.messages.";
-  const next = headerHint(response) ?? (undeclared === undefined ? named : `${named} ${undeclared}`);
+  const next =
+    headerHint(response) ??
+    earlierStep("valid", response, list) ??
+    (undeclared === undefined ? named : `${named} ${undeclared}`);
   return { about, level: "bad", text: describeResponse(response), next };
 }
 
-function keySymptom(name: KeyName, response: Response, target: Target): Symptom {
+function keySymptom(name: KeyName, response: Response, target: Target, list: Response): Symptom {
   const about = `key ${name}`;
   const expected = denialOfKey(name)?.reason;
   if (expected === undefined) {
@@ -180,7 +183,7 @@ function keySymptom(name: KeyName, response: Response, target: Target): Symptom 
       about,
       level: "bad",
       text: describeResponse(response),
-      next: headerHint(response) ?? keyStep(name, response, target),
+      next: headerHint(response) ?? keyStep(name, response, target, list),
     };
   }
   if (response.admitted) {
@@ -206,13 +209,25 @@ function doctorPlan(target: Target): SendingPlan {
 }
 
 /** What to check when a key that should be served is not. */
-function keyStep(name: KeyName, { status = 0 }: Response, { models, dialects }: Target): string {
+function keyStep(name: KeyName, response: Response, { models, dialects }: Target, list: Response): string {
   const [dialect = "chat"] = dialects;
-  if (models[dialect].plain === undefined && status !== 401 && status !== 403)
+  const { status = 0 } = response;
+  const earlier = earlierStep(name, response, list);
+  if (earlier !== undefined) return earlier;
+  if (models[dialect].plain === undefined)
     return `No model is known: the list gives none. Name one:\nmodels:\n  ${dialect}: <model id>`;
   if (status >= 500) return "The gateway or its provider failed. Check its log.";
-  return `keys.${name} should be served; check what the variable or file contains.`;
+  return checkKey(name);
 }
+
+/** What to do before a model is named: a wrong key or a wrong path says nothing about models. */
+function earlierStep(name: KeyName, { status = 0, reason }: Response, list: Response): string | undefined {
+  if (status === 401 || status === 403) return checkKey(name);
+  const isWrongPath = [404, 405].includes(status) && [404, 405].includes(list.status ?? 0);
+  return isWrongPath && reason !== "model_not_found" ? "Correct baseUrl first." : undefined;
+}
+
+const checkKey = (name: KeyName): string => `keys.${name} should be served; check what the variable or file contains.`;
 
 function limitSymptoms(target: Target, responses: readonly Response[]): Symptom[] {
   const stated = responses

@@ -78,6 +78,13 @@ describe("a gateway that rejects the key is not judged and not measured", () => 
     expect(server.sent()).toBeLessThan(args[0] === "limits" ? 30 : 8);
   });
 
+  test("doctor blames the key, not the models", async () => {
+    await using server = await gateway(() => 401);
+    const { stdout } = await run(server.baseUrl, ["doctor", "--target", "t.yaml"]);
+    expect(stdout).toContain("keys.valid should be served; check what the variable or file contains.");
+    expect(stdout).not.toContain("Name a model");
+  });
+
   test("with 403, and a list that needs no key", async () => {
     await using server = await gateway((kind) => (kind === "list" ? 200 : 403));
     const { code, stderr } = await run(server.baseUrl, ["conform", "models", "--target", "t.yaml"]);
