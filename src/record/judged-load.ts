@@ -23,6 +23,8 @@ export interface EndingThreshold {
   readonly figure: string;
   /** Seconds from the start of the measurement. */
   readonly afterS: number;
+  /** How much was sent; absent if the plan has no duration or no number of requests. */
+  readonly progress?: { readonly plannedS: number; readonly sent: number; readonly plannedRequests: number };
 }
 
 /** Why a load run has its verdict. */

@@ -1,7 +1,7 @@
 import { formatCount } from "../../core/index.ts";
 import { isLimitReason } from "../../dialects/index.ts";
 import { type FindingFacts, finding } from "../../judging/index.ts";
-import type { Finding, JudgedPhase, JudgedRun } from "../../record/index.ts";
+import type { EndingThreshold, Finding, JudgedPhase, JudgedRun } from "../../record/index.ts";
 import type { LoadStop } from "../send/load-guard.ts";
 import { isStatedFailure } from "../send/outcome.ts";
 import type { Workload } from "../workload/workload.ts";
@@ -34,8 +34,12 @@ export function judgeStop(stop: LoadStop | undefined): Finding[] {
 }
 
 /** The threshold that ended a run early, if one did. */
-export function endedByThreshold(stop: LoadStop | undefined): Pick<JudgedRun, "endedBy"> {
-  return stop?.kind === "threshold" ? { endedBy: stop.endedBy } : {};
+export function endedByThreshold(
+  stop: LoadStop | undefined,
+  progress?: EndingThreshold["progress"],
+): Pick<JudgedRun, "endedBy"> {
+  if (stop?.kind !== "threshold") return {};
+  return { endedBy: { ...stop.endedBy, ...(progress && { progress }) } };
 }
 
 const QUESTIONS = ["load.admitted", "load.invalid", "load.denied", "load.failed", "load.dropped"];

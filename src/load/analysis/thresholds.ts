@@ -1,9 +1,16 @@
 import * as z from "zod";
 import { describeFacts } from "../../../reports/text/index.ts";
-import { formatNumber, isObject, member, UsageError, wilson } from "../../core/index.ts";
+import { formatCount, formatNumber, isObject, member, UsageError, wilson } from "../../core/index.ts";
 import { conclusionOf } from "../../judging/index.ts";
 import { crossedThreshold, judgeThreshold, parseThreshold, subjectOf, type Threshold } from "../../policy/index.ts";
-import { type Finding, type JudgedPhase, type JudgedRun, type LoadRun, UNMEASURED } from "../../record/index.ts";
+import {
+  type EndingThreshold,
+  type Finding,
+  type JudgedPhase,
+  type JudgedRun,
+  type LoadRun,
+  UNMEASURED,
+} from "../../record/index.ts";
 import { type OutcomeCounts, phaseRecord } from "../measure/phase-record.ts";
 import type { Tally } from "../measure/tally.ts";
 import type { LoadGuard, LoadTotalsSoFar } from "../send/load-guard.ts";
@@ -107,9 +114,19 @@ export function withThresholds(run: JudgedRun): JudgedRun {
  * run contains its bound, because responses still arrive after the end; unless the generator was late, which may be the cause.
  */
 function withEnd(judged: Finding, threshold: Threshold, { endedBy, generator }: JudgedRun): Finding {
-  if (endedBy?.threshold !== threshold.text || (judged.outcome !== "broken" && !generator.valid)) return judged;
-  const figure = judged.outcome === "broken" ? describeFacts(judged) : endedBy.figure;
-  return crossedThreshold(threshold, `${figure}, which ended the load after ${endedBy.afterS.toFixed(0)} s`);
+  if (endedBy?.threshold !== threshold.text) return judged;
+  const end = `which ended the load after ${endText(endedBy)}`;
+  if (judged.outcome === "broken") return crossedThreshold(threshold, `${describeFacts(judged)}, ${end}`);
+  if (generator.valid) return crossedThreshold(threshold, `${endedBy.figure}, ${end}`);
+  return { ...judged, observed: { kind: "facts", text: `${endedBy.figure}, ${end}` } };
+}
+
+/** `6 of 30 s, 183 of 900 requests`. */
+function endText({ afterS, progress }: EndingThreshold): string {
+  if (progress === undefined) return `${afterS.toFixed(0)} s`;
+  const { plannedS, sent, plannedRequests } = progress;
+  const planned = formatCount(plannedRequests, "request");
+  return `${afterS.toFixed(0)} of ${formatNumber(plannedS)} s, ${formatNumber(sent)} of ${planned}`;
 }
 
 /** Interval between two evaluations of the thresholds that end a load, ms. */

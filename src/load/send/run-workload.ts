@@ -1,7 +1,7 @@
 import type { Allowance, RequestBudget } from "../../budget/index.ts";
 import { nowUs } from "../../http/load-client/index.ts";
 import type { TaggedHistogram } from "../../metrics/index.ts";
-import type { JudgedPhase, JudgedRun, LoadInstance } from "../../record/index.ts";
+import type { EndingThreshold, JudgedPhase, JudgedRun, LoadInstance } from "../../record/index.ts";
 import { allKeys, type Key, type Target } from "../../target/index.ts";
 import { endedByThreshold, judgeStop, judgeTotals, totalsQuestions } from "../analysis/judge-totals.ts";
 import { judgeLoneWaits } from "../analysis/judge-waits.ts";
@@ -218,10 +218,15 @@ export function recordShare(
       missing: missing ?? [],
       ...(instances === undefined ? {} : { instances: [...instances] }),
       ...(disturbed === undefined ? {} : { events: disturbed.events }),
-      ...endedByThreshold(share.stop),
+      ...endedByThreshold(share.stop, progressOf(workload, tally.total.sent)),
     }),
     histograms: tally.histograms(workload.name, originMs, endMs),
   };
+}
+
+function progressOf({ arrivals }: ShareFacts["workload"], sent: number): EndingThreshold["progress"] {
+  const { durationS: plannedS, requests: plannedRequests } = arrivals === undefined ? {} : planOf(arrivals);
+  return plannedS === undefined || plannedRequests === undefined ? undefined : { plannedS, sent, plannedRequests };
 }
 
 /** Maximum number of threads that can share a workload: each needs a connection and something to send. */

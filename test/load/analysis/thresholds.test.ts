@@ -116,8 +116,17 @@ describe("a threshold that ended a load", () => {
     expect(ended(0.015, [0.009, 0.021])?.[0]).toMatchObject({ outcome: "broken", observed });
   });
 
-  test("is not decided by a generator that was late", () => {
-    expect(ended(0.015, [0.009, 0.021], false)?.[0]).toMatchObject({ outcome: "undecided" });
+  test("is not decided by a generator that was late, and says that it ended the load", () => {
+    const observed = { kind: "facts", text: `${endedBy.figure}, which ended the load after 12 s` };
+    expect(ended(0.015, [0.009, 0.021], false)?.[0]).toMatchObject({ outcome: "undecided", observed });
+  });
+
+  test("says how much of the load was sent, if the plan has a number of requests", () => {
+    const progress = { plannedS: 30, sent: 372, plannedRequests: 1_200 };
+    const run = loadRun("w", { phases: [loadPhase("w", { classes: [] })], workload: { thresholds: ["failed < 1 %"] } });
+    const judged = withThresholds({ ...run, endedBy: { ...endedBy, progress } });
+    const text = `${endedBy.figure}, which ended the load after 12 of 30 s, 372 of 1,200 requests`;
+    expect(judged.thresholds?.[0]?.findings[0]?.observed).toEqual({ kind: "facts", text });
   });
 
   test("is the only one that did", () => {
