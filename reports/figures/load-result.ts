@@ -8,6 +8,7 @@ import {
 } from "../../src/record/index.ts";
 import { oneLine } from "../clean-text.ts";
 import { describeFacts, describeLoadResult, type LoadResultFacts } from "../text/index.ts";
+import { startedLoads } from "./started-loads.ts";
 
 const MAX_LENGTH = 300;
 
@@ -43,6 +44,15 @@ function wrongSetup({ phases }: LoadRun): string | undefined {
   const meaning = reason === undefined ? undefined : WRONG_SETUP.get(reason);
   if (meaning === undefined || others.length > 0 || phases.some(({ sent, denied }) => denied < sent)) return undefined;
   return `every request was denied with ${reason}: ${meaning}; \`gauntlet doctor\` checks it`;
+}
+
+const MAX_RESULTS = 3;
+
+/** The same of the first loads of a run. */
+export function loadResults(record: RunRecord): string[] {
+  return startedLoads(record)
+    .slice(0, MAX_RESULTS)
+    .flatMap((run) => resultOfLoad(record, run) ?? []);
 }
 
 /** The limits of a tier whose overload was measured. */

@@ -14,7 +14,7 @@ import {
 import { oneLine } from "../clean-text.ts";
 import { executionText, figureTexts } from "../figures/event-figures.ts";
 import { latencyLines } from "../figures/latency-table.ts";
-import { resultOfLoad } from "../figures/load-result.ts";
+import { loadResults } from "../figures/load-result.ts";
 import { startedLoads } from "../figures/started-loads.ts";
 import { toolCallsText } from "../figures/tool-call-figures.ts";
 import { amountText, droppedSeries, failedScrapes, slopeText } from "../figures/watched-figures.ts";
@@ -27,16 +27,9 @@ import { verdictLines } from "./verdict-lines.ts";
 export function renderLoad(record: RunRecord, options: Omit<TerminalOptions, "evidence">): string {
   const runs = renderLoadRuns(record, options.colors);
   const [headline = "", ...rest] = verdictLines(record, options);
-  return [...(runs === "" ? [] : [runs]), headline, ...resultLines(record), ...rest].join("\n").concat("\n");
-}
-
-const MAX_RESULTS = 3;
-
-function resultLines(record: RunRecord): string[] {
-  return startedLoads(record)
-    .slice(0, MAX_RESULTS)
-    .flatMap((run) => resultOfLoad(record, run) ?? [])
-    .map((result) => `  ${result}`);
+  return [...(runs === "" ? [] : [runs]), headline, ...loadResults(record).map((result) => `  ${result}`), ...rest]
+    .join("\n")
+    .concat("\n");
 }
 
 /** @returns an empty text if no load was sent. */

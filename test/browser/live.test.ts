@@ -90,7 +90,9 @@ test("the page follows a run, is read with the keyboard, and gets what it missed
   page.on("pageerror", (error) => complaints.push(error.message));
   page.on("console", (message) => complaints.push(message.text()));
   await page.goto(between.origin);
-  await eventually(() => page.locator("h1").innerText()).toBe("Load on embedded reference gateway");
+  await eventually(() => page.locator("h1").innerText()).toMatch(
+    /^Load on embedded reference gateway: followed, about (\d+ min )?\d+ s left$/,
+  );
   await page.locator("#seconds summary").press("Enter");
   await eventually(() => admittedOn(page)).toBeGreaterThan(0);
   await eventually(async () => (await secondsOn(page)).length).toBeGreaterThan(1);
@@ -257,7 +259,8 @@ thresholds: ${JSON.stringify(thresholds)}
   await eventually(() => cells(2)).toEqual(["met so far", "crossed so far", "open"]);
   expect(await cells(1)).toEqual(thresholds);
   await eventually(() => page.locator("#connection").innerText()).toBe("The run has ended");
-  expect(await cells(2)).toEqual(["met", "crossed", "open"]);
+  expect(await cells(2)).toEqual(["met", "crossed", "inconclusive"]);
+  expect(await page.locator("h1").innerText()).toBe("Load on embedded reference gateway: bounded");
   const tooFew = expect.stringMatching(/^\d[\d,]* samples are too few for p999, which needs 3688$/);
   expect(await cells(3)).toEqual(["0", "0", tooFew]);
   expect(await page.locator("#result").innerText()).toContain(". Exit code 1. Report: ");

@@ -41,6 +41,8 @@ export interface RunningPhase extends Omit<Running, "outcomes"> {
   readonly originUs: number;
   /** `undefined` if the number of requests ends it. */
   readonly totalS: number | undefined;
+  /** Duration of the later phases of its run, s; absent if there are none. */
+  readonly laterS?: number;
   /** Limits on the generator's lag. */
   readonly bounds: HealthBounds;
   /** Recent delay of the event loops that send it; absent if this thread sends it. */

@@ -1,4 +1,4 @@
-import { renderLoad } from "../../../reports/index.ts";
+import { loadResults, renderLoad } from "../../../reports/index.ts";
 import { readingRules } from "../../checks/index.ts";
 import type { Redactor } from "../../http/recorder/index.ts";
 import { type Sample, SHARD_FILE } from "../../load/index.ts";
@@ -89,7 +89,7 @@ export async function keepLoad(
   return {
     exitCode: record.verdict.exitCode,
     headline: record.verdict.headline,
-    reason: record.verdict.reasons.find(({ kind }) => kind !== "more")?.text,
+    reason: record.verdict.reasons.find(({ kind }) => kind !== "more")?.text ?? loadResults(record)[0],
     thresholds: (record.load?.runs ?? []).map((run) => ({
       run: run.name,
       findings: checksOfThresholds(record.checks, run).flatMap(({ findings }) => findings),

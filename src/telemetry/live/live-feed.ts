@@ -17,6 +17,8 @@ export interface LivePhase {
   readonly elapsedS: number;
   /** `null` when the phase ends after a number of requests. */
   readonly totalS: number | null;
+  /** Seconds until the last phase of the run ends; `null` if a number of requests ends it. */
+  readonly runLeftS: number | null;
   /** `null` while the phase is running. */
   readonly verdict: LoadVerdict | null;
   readonly message: string;
@@ -280,15 +282,17 @@ export const liveThresholds = (run: string, findings: readonly Finding[]): LiveT
   }));
 
 function livePhase({ running, beganUs, ended }: WatchedPhase): LivePhase {
-  const { run, name, totalS, tally, outcomes, sender } = running;
+  const { run, name, totalS, laterS = 0, tally, outcomes, sender } = running;
+  const elapsedS = ended?.durationS ?? (nowUs() - beganUs) / 1_000_000;
   const denials = new Map<string, number>();
   for (const { reason, count } of outcomes.close().denials) denials.set(reason, (denials.get(reason) ?? 0) + count);
   const inFlight = ended === undefined ? sender.inFlight : 0;
   return {
     run,
     phase: name,
-    elapsedS: ended?.durationS ?? (nowUs() - beganUs) / 1_000_000,
+    elapsedS,
     totalS: totalS ?? null,
+    runLeftS: totalS === undefined ? null : Math.max(0, ended === undefined ? totalS - elapsedS : 0) + laterS,
     verdict: ended?.verdict ?? null,
     message: ended?.message ?? "",
     // The tally counts a request when it ends.

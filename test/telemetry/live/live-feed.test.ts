@@ -57,3 +57,18 @@ test("a generator that was late stays marked after its phase has ended", () => {
   feed.ended("w", loadPhase("late"));
   expect(feed.since(0).generator).toMatchObject({ late: false, wasLate: true });
 });
+
+test("the time left is that of the run: the rest of the phase, and the later ones", () => {
+  const originUs = nowUs();
+  using feed = new LiveFeed({ target: "staging", redactor: new Redactor([]), onUpdate: () => undefined });
+  const sender = { inFlight: 0, opened: 1 };
+  const phase = { run: "starter", originUs, bounds: DEFAULT_BOUNDS, tally: new Tally(originUs), sender };
+  feed.start({ ...phase, name: "warm-up", totalS: 5, laterS: 90, outcomes: new OutcomeCounts() });
+  feed.ended("starter", loadPhase("warm-up"));
+  feed.start({ ...phase, name: "closed", totalS: undefined, outcomes: new OutcomeCounts() });
+  feed.ended("starter", loadPhase("other"));
+  feed.start({ ...phase, name: "recovery", totalS: 20, laterS: 10, outcomes: new OutcomeCounts() });
+  feed.ended("starter", loadPhase("closed"));
+  const left = feed.since(0).phases.map(({ runLeftS }) => (runLeftS === null ? null : Math.ceil(runLeftS)));
+  expect(left).toEqual([90, null, 30]);
+});

@@ -137,10 +137,13 @@ class LivePage {
     if (this.#latest === undefined) return;
     const { target, generator } = this.#latest;
     const latency = this.#latest.latencies.find(({ run }) => run === this.#chosen);
-    byId("title").textContent = `Load on ${target}`;
     document.title = `${this.#hasEnded ? "ended" : "live"}: ${target}`;
     const seconds = this.#seconds();
     const phases = this.#latest.phases.filter(({ run }) => run === this.#chosen);
+    const leftS = this.#hasEnded ? null : (phases.at(-1)?.runLeftS ?? null);
+    const named =
+      this.#chosen === "" ? "" : `: ${this.#chosen}${leftS === null ? "" : `, about ${duration(leftS)} left`}`;
+    byId("title").textContent = `Load on ${target}${named}`;
     byId("current").hidden = this.#hasEnded;
     byId("tiles").replaceChildren(...current(seconds, phases));
     byId("totals-title").textContent = this.#hasEnded ? "Totals" : "So far";
@@ -243,6 +246,12 @@ function totals(
   ];
 }
 
+/** `2 min 8 s`. */
+function duration(seconds: number): string {
+  const whole = Math.ceil(seconds);
+  return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${whole % 60} s`;
+}
+
 function tile(name: string, value: string, note: string, tone = ""): HTMLElement {
   const shown = make("dd", value, tone);
   shown.append(make("small", note));
@@ -277,7 +286,8 @@ const THRESHOLD_STATES = {
 
 /** @param isRunning whether the state may still change. */
 function thresholdRow({ threshold, outcome, value }: LiveThreshold, isRunning: boolean): HTMLElement {
-  const [state, tone] = THRESHOLD_STATES[outcome];
+  const [soFar, tone] = THRESHOLD_STATES[outcome];
+  const state = outcome === "undecided" && !isRunning ? "inconclusive" : soFar;
   const row = make("tr");
   row.append(
     headerCell(threshold, "row"),
