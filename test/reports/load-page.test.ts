@@ -103,3 +103,18 @@ test("advice to look at the charts links to those of its load", () => {
   expect(link?.tagName).toBe("a");
   expect(link === undefined ? undefined : attribute(link, "href")).toBe("#charts-scale");
 });
+
+test("the error of the calibration is explained next to the figures that it does not change", () => {
+  const run = loadRun("growth", { phases: PHASES });
+  const quantiles = { p50: 8.5, p90: 90, p95: 120, p99: 167.4, p999: 170, max: 170 };
+  const lags = { deliveryLagMs: quantiles, scheduleLagMs: quantiles, ttftErrorMs: quantiles };
+  const calibrated = {
+    ...run.generator,
+    calibration: { ...run.generator.calibration, ...lags, ratePerS: 60, streams: 100 },
+  };
+  const explained = (generator: typeof run.generator) =>
+    pageOf({ runs: [{ ...run, generator }] }).some(
+      (one) => one.tagName === "p" && textOf(one).includes("It is not part of any figure of the load"),
+    );
+  expect([explained(calibrated), explained({ ...run.generator, calibration: null })]).toEqual([true, false]);
+});
