@@ -61,7 +61,7 @@ export const CANARY_CASES: readonly CanaryCase[] = [
   works("load", "closed.yaml", ...TARGET, "--out", "closed"),
   ...(K6 === undefined ? [] : [works("load", "small.yaml", "--engine", "k6", ...TARGET, "--out", "by-k6")]),
   works("limits", ...TARGET, "--budget-requests", "20", "--minutes", "0.05"),
-  works("capacity", ...TARGET, ...["--objective", "failed < 1%", "--from", "5", "--to", "9"], "--minutes", "1.5"),
+  works("capacity", ...TARGET, ...["--objective", "failed < 1%", "--from", "5", "--to", "9"], "--minutes", "0.05"),
   works("doctor", ...TARGET),
   works("doctor", ...TARGET, "--json"),
   works("conform", "security", "chat", ...TARGET, "--out", "run"),

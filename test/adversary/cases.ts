@@ -91,7 +91,7 @@ export const COMMANDS = {
   },
   capacity: {
     name: "capacity",
-    args: ["capacity", "--objective", "failed < 1%", "--from", "5", "--to", "20", "--step-s", "1", "--minutes", "1.27"],
+    args: ["capacity", "--objective", "failed < 1%", "--from", "5", "--to", "20", "--step-s", "1", "--minutes", "0.05"],
     everywhere: false,
     keeps: false,
     judges: true,

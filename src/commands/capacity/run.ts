@@ -1,4 +1,4 @@
-import { EXIT, formatCount, formatNumber, UsageError } from "../../core/index.ts";
+import { EXIT, formatCount, UsageError } from "../../core/index.ts";
 import { Redactor } from "../../http/recorder/index.ts";
 import {
   assertMeasurable,
@@ -6,7 +6,6 @@ import {
   type Capacity,
   type CapacityStep,
   findCapacity,
-  HOLD_S,
   parseObjective,
   servedWorkload,
   shortClass,
@@ -49,7 +48,6 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
   for (const [name, value] of Object.entries({ "--step-s": options.stepS, "--minutes": options.minutes })) {
     if (!(value > 0)) throw new UsageError(`${name}: ${value} is not a number above 0.`);
   }
-  assertHoldFits(options);
   const write = openResultFolder(options.out, "capacity");
   await using opened: OpenTarget = await openTarget(options, { signal: interruption.signal, onProgress });
   const permit = searchPermit(opened.target, `capacity of ${options.account}`);
@@ -107,16 +105,6 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
     document: documentOf(found, { exitCode, unit, objective }),
     ...describeCapacity(found, head),
   });
-}
-
-/** A search that has no time to hold the level that it finds could only end without a result. */
-function assertHoldFits({ minutes, stepS }: Pick<CapacityOptions, "minutes" | "stepS">): void {
-  const leastS = stepS + HOLD_S;
-  if (minutes * 60 >= leastS) return;
-  throw new UsageError(
-    `--minutes ${minutes} is too short: a search needs at least one step of ${formatNumber(stepS)} s, and ${HOLD_S} s to hold the level that it finds`,
-    { hint: `Use --minutes ${Math.ceil(leastS / 6) / 10} or more.` },
-  );
 }
 
 /** The figures of a step are in the frontier. */

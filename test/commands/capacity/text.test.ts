@@ -1,10 +1,8 @@
 import pc from "picocolors";
 import { describe, expect, test } from "vitest";
-import { capacity } from "../../../src/commands/capacity/run.ts";
 import { describeCapacity, RATE } from "../../../src/commands/capacity/text.ts";
 import type { Capacity, CapacityStep } from "../../../src/load/index.ts";
 import { resultText } from "../../../src/run/record/index.ts";
-import { inProcess } from "../../support/in-process.ts";
 
 type Binds = CapacityStep["binds"];
 
@@ -139,20 +137,4 @@ describe("how a search ended", () => {
     expect(text).toContain("Interrupted by SIGINT before the search ended.");
     expect(text).not.toContain("Limited by");
   });
-});
-
-test.each([
-  [
-    { minutes: 1, stepS: 5 },
-    "--minutes 1 is too short: a search needs at least one step of 5 s, and 75 s to hold the level",
-  ],
-  [{ minutes: 1.3, stepS: 10 }, "--minutes 1.3 is too short: a search needs at least one step of 10 s, and 75 s"],
-])("%j leaves no time to hold a level: it is refused before the first request", async (times, message) => {
-  const { code, text } = await inProcess((control) =>
-    capacity(
-      { objective: "failed < 1%", target: "no-such-file.yaml", account: "valid", streams: false, ...times },
-      control,
-    ),
-  );
-  expect([code, text]).toEqual([2, expect.stringContaining(message)]);
 });

@@ -131,7 +131,7 @@ const [{ size }, { capacity }, { limits }] = await Promise.all([
   import("../../../src/commands/capacity/run.ts"),
   import("../../../src/commands/limits/run.ts"),
 ]);
-const LEVELS = { objective: "failed < 1%", streams: false, from: 5, to: 10, stepS: 2, minutes: 1.3 };
+const LEVELS = { objective: "failed < 1%", streams: false, from: 5, to: 10, stepS: 2, minutes: 1 };
 type Command = (files: { readonly target: string; readonly workload: string }, control: RunControl) => Promise<Outcome>;
 /** Commands other than `load` that could mistake denials for results. */
 const COMMANDS: Readonly<Record<string, Command>> = {
