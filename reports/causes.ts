@@ -3,7 +3,7 @@ import { type Cause, type CheckResult, explainedBy, type RunRecord } from "../sr
 import { oneLine } from "./clean-text.ts";
 import { plural } from "./html/format.ts";
 
-/** `11 check instances (8 failed, 3 warned)`: how many results a cause explains, counted apart if not all of them failed. */
+/** `11 check instances (8 failed, 3 warned)`: how many results a cause explains, counted separately if not all of them failed. */
 export function weightOf({ checks }: Pick<RunRecord, "checks">, cause: Cause): string {
   const { failed, warned } = countProblems(checks, new Set(cause.checks));
   const parts = failed === 0 || warned === 0 ? "" : ` (${formatNumber(failed)} failed, ${formatNumber(warned)} warned)`;

@@ -33,22 +33,22 @@ export function resultOfLoad({ verdict, checks: all }: RunRecord, run: LoadRun):
 
 /** What every request is denied with if the target file is wrong, by the reason of the denial. */
 const WRONG_SETUP: ReadonlyMap<string, string> = new Map([
-  ["invalid_api_key", "the key of the target file is probably wrong"],
-  ["key_revoked", "the key of the target file was revoked"],
-  ["model_not_found", "the model that the target file or the workload names is probably wrong"],
-  ["not_found", "the path of baseUrl is probably wrong"],
+  ["invalid_api_key", "the key in the target file is probably wrong"],
+  ["key_revoked", "the key in the target file was revoked"],
+  ["model_not_found", "the model in the target file or the workload is probably wrong"],
+  ["not_found", "the path in baseUrl is probably wrong"],
 ]);
 
 function wrongSetup({ phases }: LoadRun): string | undefined {
   const [reason, ...others] = new Set(phases.flatMap(({ denials }) => denials.map((denial) => denial.reason)));
   const meaning = reason === undefined ? undefined : WRONG_SETUP.get(reason);
   if (meaning === undefined || others.length > 0 || phases.some(({ sent, denied }) => denied < sent)) return undefined;
-  return `every request was denied with ${reason}: ${meaning}; \`gauntlet doctor\` checks it`;
+  return `every request was denied with ${reason}: ${meaning}; run \`gauntlet doctor\` to check`;
 }
 
 const MAX_RESULTS = 3;
 
-/** The same of the first loads of a run. */
+/** The results of the first loads of a run. */
 export function loadResults(record: RunRecord): string[] {
   return startedLoads(record)
     .slice(0, MAX_RESULTS)

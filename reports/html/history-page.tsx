@@ -1,4 +1,4 @@
-import { utc } from "../../src/core/index.ts";
+import { capitalized, utc } from "../../src/core/index.ts";
 import type { HistoryReport, Trend } from "../../src/history/index.ts";
 import { oneLine, visible } from "../clean-text.ts";
 import {
@@ -77,7 +77,7 @@ function Verdict({ history }: { readonly history: HistoryReport }) {
           <h1 id="verdict-title">
             <span class="result">{WORDS[historyWord(facts)]}</span>
           </h1>
-          <p class="lead">{oneLine(`${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`, 300)}</p>
+          <p class="lead">{oneLine(`${capitalized(sentence)}.`, 300)}</p>
           <p>{`${plural(trends.length, "metric")} of ${plural(runs.length, "run")}; ${changed} changed.`}</p>
         </div>
       </div>

@@ -1,3 +1,4 @@
+import { capitalized } from "../../src/core/index.ts";
 import type { RunVerdict } from "../../src/record/index.ts";
 import { visible } from "../clean-text.ts";
 import { VERDICT_TONES } from "../status-style.ts";
@@ -9,9 +10,9 @@ import { Shape } from "./sections/verdict.tsx";
 export interface ResultPageSource {
   /** Name of the command: `capacity`. */
   readonly command: string;
-  /** The verdict, or the answer of a prediction, which has no verdict. */
-  readonly conclusion: { readonly result: RunVerdict["result"] } | { readonly answer: string };
-  /** What decided the verdict, or what belongs to the answer; one sentence or more on each line. */
+  /** The verdict, or a prediction, which has no verdict. */
+  readonly conclusion: { readonly result: RunVerdict["result"] } | { readonly prediction: string };
+  /** What decided the verdict, or what belongs to the prediction; one sentence or more on each line. */
   readonly sentence: string;
   /** When it ended, as in a record. */
   readonly endedAt: string;
@@ -23,7 +24,7 @@ export interface ResultPageSource {
 export function ResultPage({ source, head }: { readonly source: ResultPageSource; readonly head: Head }) {
   const { command, conclusion, sentence, endedAt, body } = source;
   const result = "result" in conclusion ? conclusion.result : undefined;
-  const headline = capitalized("result" in conclusion ? conclusion.result : conclusion.answer);
+  const headline = capitalized("result" in conclusion ? conclusion.result : conclusion.prediction);
   const tone = result && VERDICT_TONES[result];
   const lines = sentence.split("\n").flatMap((line) => capitalized(line.trim()) || []);
   return (
@@ -62,5 +63,3 @@ export function ResultPage({ source, head }: { readonly source: ResultPageSource
     </Document>
   );
 }
-
-const capitalized = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;

@@ -1,7 +1,7 @@
 import type { Finding } from "../../src/record/index.ts";
 import { describeExpected, describeFinding, describeMissing, describeObserved } from "./finding.ts";
 import { describeResponse } from "./response.ts";
-import { expectsRefusal, situationOf } from "./situation.ts";
+import { expectsRejection, situationOf } from "./situation.ts";
 
 /** Several findings with one deviation. */
 export interface CauseFacts {
@@ -52,7 +52,7 @@ export function adviceFor({ worst, isAboutPath, loadRuns }: CauseFacts): string 
     case "refused-late":
       return "These streams are refused, but too late to have a status. Send the response headers only when the first chunk is ready: until then, a refusal or an upstream failure can still set the status.";
     case "served":
-      if (!expectsRefusal(expected)) break;
+      if (!expectsRejection(expected)) break;
       return worst.response?.reason === undefined
         ? "The gateway should have rejected these requests. Compare each with its control request: apart from a random word in the prompt, the only difference is what makes it invalid."
         : "These responses name the reason for a denial, but their status means success. Send denials with their own status.";

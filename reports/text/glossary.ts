@@ -12,7 +12,7 @@ export const LOAD_TERMS: readonly Term[] = [
   ["dropped", "due, but not sent: the load generator had reached its own bound"],
   [
     "in flight",
-    "sent; its response has not ended yet, whether it will be admitted or denied: a peak may be above a limit, which counts admitted requests",
+    "sent, and its response has not ended; requests that will be denied count too, so a peak may exceed the concurrency limit, which counts only admitted requests",
   ],
   ["per second", "divided by the time from the start of a phase to the end of its last response"],
   ["E2E latency", "response time: from the moment at which a request was due to the end of its response"],

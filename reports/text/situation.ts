@@ -11,7 +11,7 @@ const REJECTED: Readonly<Record<string, string>> = {
   "CHAT-10": "a request whose body cannot be parsed",
   "ERR-401-INVALID": "a request without a valid key",
   "ERR-401-REVOKED": "a request with a revoked key",
-  "ERR-402-CREDITS": "a request of an account without credits",
+  "ERR-402-CREDITS": "a request from an account without credits",
   "ERR-402-QUOTA": "a request with a key at its spend cap",
   "ERR-404-MODEL": "a request for a model that is not enabled",
   "ERR-429-BUDGET": "a request with a child key whose budget is used up",
@@ -19,11 +19,11 @@ const REJECTED: Readonly<Record<string, string>> = {
   "ERR-429-RATE": "a request over the rate limit",
   "ERR-5XX-1": "a request that the gateway or its provider cannot complete",
   "HTTP-METHOD": "a request with an unsupported method",
-  "HTTP-URL": "a request with a malformed path or an unknown query",
+  "HTTP-URL": "a request with a malformed path or an unknown query parameter",
   "MODELS-5": "a request for the model list without a valid key",
   "MSG-5": "a request without a valid max_tokens",
   "MSG-9": "a request without model or messages",
-  "SPEND-2": "a request of an account without credits",
+  "SPEND-2": "a request from an account without credits",
   "SPEND-8": "a request with a child key whose budget is used up",
   "STREAM-2": "a streaming request that must be rejected",
   "TOKENS-DENIAL": "a request over the token limit",
@@ -37,7 +37,7 @@ const SERVED: Readonly<Record<string, string>> = {
 export function situationOf({ expected, requirements: [requirement = ""] }: Finding): string {
   const situation = expectsSuccess(expected)
     ? (SERVED[requirement] ?? "a valid request")
-    : (REJECTED[requirement] ?? (expectsRefusal(expected) ? "a request that must be rejected" : undefined));
+    : (REJECTED[requirement] ?? (expectsRejection(expected) ? "a request that must be rejected" : undefined));
   return situation === undefined ? "" : `${situation}: `;
 }
 
@@ -50,10 +50,10 @@ function expectsSuccess(expected: Expected | undefined): boolean {
     : expected?.kind === "value" && isSuccess(expected.value);
 }
 
-/** Whether the requests had to be refused, and not only to get another status than they got. */
-export function expectsRefusal(expected: Expected | undefined): boolean {
-  const isRefusal = (status: unknown) => typeof status === "number" && status >= 400 && status < 500;
+/** Whether the requests had to be rejected, and not only to get another status than they got. */
+export function expectsRejection(expected: Expected | undefined): boolean {
+  const isRejection = (status: unknown) => typeof status === "number" && status >= 400 && status < 500;
   if (expected?.kind === "status") return expected.range === "4xx" || expected.range === "anything but 2xx";
-  if (expected?.kind === "one-of") return expected.values.some(isRefusal);
-  return expected?.kind === "value" && isRefusal(expected.value);
+  if (expected?.kind === "one-of") return expected.values.some(isRejection);
+  return expected?.kind === "value" && isRejection(expected.value);
 }

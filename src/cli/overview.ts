@@ -41,7 +41,7 @@ export function overview(commands: readonly Described[], columns: number): strin
     "Load testing and conformance for model gateways.",
     ...groups.map((group) => group.replaceAll(KEPT, " ")),
     examples.join("\n"),
-    "Exit codes: 0 passed, 1 failed, 2 usage or configuration, 3 target unreachable, 4 inconclusive, 5 error in your own suite, or an internal error.",
+    "Exit codes: 0 passed, 1 failed, 2 usage or configuration, 3 target unreachable, 4 inconclusive, 5 error in your suite, or an internal error.",
     "`gauntlet <command> --help` shows a command's options and examples; `gauntlet --version` prints the version.",
     `Documentation: ${docsAddress("guide.md") ?? `docs/guide.md in the ${NAME} package`}`,
   ]

@@ -170,7 +170,7 @@ function concluded(found: Omit<Comparison, "verdict" | "reasons">): Comparison {
           : by("improved").length > 0
             ? "improved"
             : "not worse";
-  // A quantile that no block is long enough for is worth a line only if the verdict depends on it.
+  // A quantile that no block is long enough for is listed only if the verdict depends on it.
   const listed = open.filter(({ why }) => verdict === "inconclusive" || why !== BLOCKS_TOO_SHORT);
   const reasons: ComparisonReason[] = [
     ...(control?.fit === true ? [] : [undecided(control?.message ?? "The control is missing.")]),

@@ -117,7 +117,7 @@ function wasMeasured(name: string, pairs: readonly Pair[]): boolean {
 
 interface Measured extends Omit<ComparedMetric, "verdict" | "why" | "neededPairs"> {
   readonly spread: number | null;
-  /** Why there is no change, if so. */
+  /** Why the change is unknown; empty if it is known. */
   readonly missing: string;
 }
 

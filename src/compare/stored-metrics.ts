@@ -103,7 +103,7 @@ function judgedFigures(a: RunRecord, b: RunRecord): JudgedFigure[] {
   });
 }
 
-/** Counts that hold whatever the schedule was, as for thresholds: a late generator does not change them. */
+/** Shares that do not depend on timing, as for thresholds: a late generator does not invalidate them. */
 const OF_CONTENT = /\b(?:failed|invalid)_share$/;
 
 interface Differences {

@@ -37,6 +37,7 @@ export {
   type MeasuredShare,
   wilson,
 } from "./statistics/wilson.ts";
+export { capitalized } from "./text/capitalized.ts";
 export { excerptOf } from "./text/excerpt.ts";
 export { formatCount, formatNumber, formatRounded, withSign } from "./text/format-number.ts";
 export { maskLikely } from "./text/mask-likely.ts";

@@ -3,9 +3,9 @@ import {
   figuresOf,
   machineOf,
   measuredValue,
-  minSamplesOf,
   type NamedFigures,
   parseThreshold,
+  whyTooFew,
   workloadKey,
 } from "../policy/index.ts";
 import { checksOfRun, type RunRecord } from "../record/index.ts";
@@ -43,14 +43,10 @@ const OF_QUANTILE = /^(.+ )(p50|p90|p99)$/;
 /** Why a run without a problem has no value for a metric that other runs of the same workload have. */
 export function whyMissing(metric: string, figures: NamedFigures): string {
   const [, series, stat] = OF_QUANTILE.exec(metric) ?? [];
-  if (series === undefined) return "too few requests were measured for it, or none";
+  if (series === undefined) return "too few requests were measured";
   const lower = Object.entries(figures).filter(([name]) => name.startsWith(series));
-  if (lower.length === 0) return "too few requests of this kind were admitted, or none";
-  const samples = Math.max(...lower.map(([, figure]) => figure.samples));
-  const needed = minSamplesOf(stat as "p50" | "p90" | "p99");
-  return samples < needed
-    ? `${samples} samples are too few for ${stat}, which needs ${needed}`
-    : `the ${samples} values depend on each other over time and count for fewer than the ${needed} that ${stat} needs; a longer load has more`;
+  if (lower.length === 0) return "too few requests of this kind were admitted";
+  return whyTooFew(Math.max(...lower.map(([, figure]) => figure.samples)), stat as "p50" | "p90" | "p99");
 }
 
 /** The checks of the suites, and for each load the checks of its traffic, which runs of other loads do not have. */

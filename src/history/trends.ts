@@ -236,7 +236,7 @@ function changeBetween(before: number, after: number, { isRelative }: Scale): nu
   return isRelative ? after / before - 1 : after - before;
 }
 
-/** A change as readers compute it from the two values, whatever scale the series is judged on. */
+/** A change between the two displayed values, whatever scale the series is judged on. */
 function displayedChange(before: number, after: number, unit: Trend["unit"]): number | null {
   if (unit === "share" || unit === "count") return after - before;
   return before === 0 ? null : after / before - 1;

@@ -43,6 +43,14 @@ const MIN_SAMPLES: Readonly<Record<Stat, number>> = { p50: 6, p90: 36, p95: 72, 
 /** Independent samples that a statistic needs to meet a bound. */
 export const minSamplesOf = (stat: Stat): number => MIN_SAMPLES[stat];
 
+/** Why this many samples give no value of a quantile: they are too few, or count as fewer because they are correlated. */
+export function whyTooFew(samples: number, stat: Stat): string {
+  const needed = MIN_SAMPLES[stat];
+  return samples < needed
+    ? `${samples} samples are too few for ${stat}, which needs ${needed}`
+    : `the ${samples} samples are correlated in time and count as fewer than the ${needed} independent ones that ${stat} needs; run a longer load`;
+}
+
 /**
  * Selects the figure of a threshold from a record. A distribution must meet its bound in every series that matches, so the
  * worst of them is taken; counts are added up, and shares are computed from the sums.
@@ -76,12 +84,9 @@ function ofDistributions(all: readonly DistributionSeries[], threshold: Threshol
   const needed = MIN_SAMPLES[stat];
   const proof = samples < needed || series.some(unsureAt(stat)) ? crossingOf(series, threshold) : undefined;
   if (proof !== undefined) return proof;
-  if (samples < needed) return { why: `${samples} samples are too few for ${stat}, which needs ${needed}`, samples };
+  if (samples < needed) return { why: whyTooFew(samples, stat), samples };
   const unsure = series.find(unsureAt(stat));
-  if (unsure !== undefined) {
-    const why = `the ${unsure.samples} values depend on each other over time and count for fewer than the ${needed} that ${stat} needs; a longer load has more`;
-    return { why, samples };
-  }
+  if (unsure !== undefined) return { why: whyTooFew(unsure.samples, stat), samples };
   const figures = series.flatMap(({ quantiles, intervals, labels: own, samples: of }): Figure[] =>
     quantiles === null
       ? []

@@ -13,7 +13,7 @@ export {
 } from "./baseline.ts";
 export { decide, nameWithAddress } from "./decide.ts";
 export { decideByPolicy } from "./decide-by-policy.ts";
-export { measuredValue, minSamplesOf } from "./figure.ts";
+export { measuredValue, minSamplesOf, whyTooFew } from "./figure.ts";
 export { crossedThreshold, judgeThreshold } from "./judge-threshold.ts";
 export { isPerformance, isShare } from "./metrics.ts";
 export { gatesOf, policyJsonSchema, policySchema } from "./policy-file.ts";

@@ -73,8 +73,8 @@ export function checkOfPhase(checks: readonly CheckResult[], run: Named, phase: 
 }
 
 /**
- * The verdict on a phase as tables show it: with the invariants over its exchanges. The only phase of a run has the verdict of the
- * run, whose thresholds are about its requests: a phase that passes in a run that failed would contradict it.
+ * The verdict on a phase as tables show it: with the invariants over its exchanges. If a run has one
+ * phase, its thresholds apply to that phase, so that the phase has the verdict of the run.
  *
  * @returns `undefined` if the record lacks the check of the phase.
  */
@@ -87,7 +87,7 @@ export function statusOfPhase(
   if (own === undefined) return undefined;
   const all = checksOfRun(checks, run);
   const others = run.phases.length === 1 ? all : all.filter(({ id }) => id.startsWith(`${own.id}.`));
-  // What passed elsewhere does not make a phase pass in which nothing was judged.
+  // A check that passed in another phase does not make a phase pass in which nothing was judged.
   const worse = others.map(({ status }) => status).filter((status) => status !== "pass");
   return worstStatus([own.status, ...worse]);
 }

@@ -243,7 +243,7 @@ const RESULT = {
 };
 
 test.each([1_280, 390])("at %i px the page of a result without a record uses the whole width", async (width) => {
-  for (const conclusion of [{ result: "inconclusive" }, { answer: "smallest tier: scale" }] as const) {
+  for (const conclusion of [{ result: "inconclusive" }, { prediction: "smallest tier: scale" }] as const) {
     const file = join(folder.path, "result.html");
     writeFileSync(file, renderResultPage({ ...RESULT, conclusion }));
     const page = await browser.newPage({ viewport: { width, height: 900 } });

@@ -149,9 +149,9 @@ test.each<[what: string, admitted: Partial<LoadClass>, why: string]>([
         intervals: { p50: [89, 91], p90: UNKNOWN, p95: UNKNOWN, p99: UNKNOWN, p999: UNKNOWN },
       },
     },
-    "the 5000 values depend on each other over time and count for fewer than the 36 that p90 needs; a longer load has more",
+    "the 5000 samples are correlated in time and count as fewer than the 36 independent ones that p90 needs; run a longer load",
   ],
-  ["no such request", { ttftMs: null }, "too few requests of this kind were admitted, or none"],
+  ["no such request", { ttftMs: null }, "too few requests of this kind were admitted"],
 ])("a latest run without a value says why: %s", async (_what, admitted, why) => {
   keepAll(STEADY);
   keep(recordWith(90, 20, { admitted }));

@@ -228,7 +228,7 @@ describe("thresholds over figures with intervals", () => {
     const messages = applyPolicy(record, policyOf({ gates: ["ttft_ms p99 < 181", "ttft_ms p999 < 900"] })).gates;
     expect(messages.map(({ message }) => message)).toEqual([
       "180, its interval from 170 to 200, bound < 181; more samples narrow it",
-      "the 5000 values depend on each other over time and count for fewer than the 3688 that p999 needs; a longer load has more",
+      "the 5000 samples are correlated in time and count as fewer than the 3688 independent ones that p999 needs; run a longer load",
     ]);
   });
 });

@@ -68,12 +68,12 @@ describe("a comment for a pull request", () => {
     await expect(text).toMatchFileSnapshot("comment.md");
   });
 
-  test("a base with another workload is named as such, and is no loss of checks", () => {
+  test("a base with another workload is named as such, and no check counts as lost", () => {
     const other = loadRun("search", { phases: [loadPhase("search")] });
     const base = record([result("models.list", "pass")], other);
     const text = commentOf({ record: record([result("models.list", "fail")], load(FASTER)), base });
     expect(text).toContain(
-      "**The two runs are of different workloads**: <code>checkout</code> in this run, <code>search</code> in the base. Only what both runs contain is compared.",
+      "**The two runs sent different workloads**: <code>checkout</code> in this run, <code>search</code> in the base. Only what both runs contain is compared.",
     );
     expect(text).toContain("**Newly failing (1)**: <code>models.list</code>\n");
     expect(text).not.toMatch(/Missing|\| base \|/);

@@ -21,7 +21,7 @@ test("the whole command is next to the verdict", () => {
   );
 });
 
-test("a run of some suites does not read like one of all", () => {
+test("a run of some suites says how many suites were selected", () => {
   const verdictOf = (notSelected: readonly string[]) => {
     const page = elementsOfPage(recordOf([result("auth.one[chat]", "pass")], { notSelected: [...notSelected] }));
     const [verdict] = page.filter((one) => attribute(one, "id") === "verdict");

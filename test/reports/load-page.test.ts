@@ -32,8 +32,8 @@ const pageOf = (load: JudgedLoad, checks: Parameters<typeof recordOf>[0] = []) =
   elementsOfPage(recordOf(checks, { command: "load", load }));
 
 test.each([
-  ["invalid_api_key", "the key of the target file is probably wrong"],
-  ["not_found", "the path of baseUrl is probably wrong"],
+  ["invalid_api_key", "the key in the target file is probably wrong"],
+  ["not_found", "the path in baseUrl is probably wrong"],
   ["quota_exceeded", undefined],
 ])("every request denied with %s: %s", (reason, meaning) => {
   const denials = [{ reason, dialect: "chat", stream: true, count: 15 } as const];
@@ -44,7 +44,7 @@ test.each([
   });
   const printed = renderLoad(record, { colors: pc.createColors(false), folder: "run" });
   if (meaning === undefined) expect(printed).not.toContain("every request was denied");
-  else expect(printed).toContain(`every request was denied with ${reason}: ${meaning}; \`gauntlet doctor\``);
+  else expect(printed).toContain(`every request was denied with ${reason}: ${meaning}; run \`gauntlet doctor\``);
 });
 
 test("in the report of a load, the charts come before every table except those next to the verdict", () => {
@@ -114,7 +114,7 @@ test("the error of the calibration is explained next to the figures that it does
   };
   const explained = (generator: typeof run.generator) =>
     pageOf({ runs: [{ ...run, generator }] }).some(
-      (one) => one.tagName === "p" && textOf(one).includes("It is not part of any figure of the load"),
+      (one) => one.tagName === "p" && textOf(one).includes("no figure of the load includes it"),
     );
   expect([explained(calibrated), explained({ ...run.generator, calibration: null })]).toEqual([true, false]);
 });

@@ -60,7 +60,7 @@ test("a live comparison has the margin next to the interval, and ends with the n
   const metrics = comparison.metrics.map((metric) =>
     metric.unit === "share" ? { ...metric, low: 0, high: 0, margin: 0.01 } : { ...metric, ...interval, margin: 0.613 },
   );
-  const nextStep = "To decide it, run it again with --pairs 24.";
+  const nextStep = "For a verdict, run again with --pairs 24.";
   const text = renderComparison(
     { ...record, comparison: { ...comparison, kind: "live", metrics, nextStep } },
     pc.createColors(false),

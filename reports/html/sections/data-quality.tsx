@@ -80,10 +80,10 @@ function Generators({ runs }: { readonly runs: readonly LoadRun[] }) {
       <GeneratorTable runs={runs} />
       {runs.every(({ generator }) => generator.calibration === null) ? null : (
         <p>
-          The calibration is a short run against a server on this machine, before the load, and it includes the moment
-          in which the program is compiled: its TTFT error shows how late first tokens were read then. It is not part of
-          any figure of the load; whether those can be trusted is shown by the schedule lag and the loop delay, which
-          were measured during the load.
+          The calibration is a short run against a server on this machine, before the load. It includes JIT compilation,
+          so its TTFT error shows how late first tokens were read during warm-up, and no figure of the load includes it.
+          Whether those figures can be trusted is shown by the schedule lag and the loop delay, which were measured
+          during the load.
         </p>
       )}
     </>

@@ -1,4 +1,4 @@
-import { utc } from "../../../src/core/index.ts";
+import { capitalized, utc } from "../../../src/core/index.ts";
 import { type LoadRun, type RunRecord, STATUSES } from "../../../src/record/index.ts";
 import { oneLine } from "../../clean-text.ts";
 import { commandLineOf } from "../../evidence/reproduce.ts";
@@ -166,7 +166,7 @@ function sentence(record: RunRecord): string {
       return `No failures, but ${untested > 0 ? `${plural(untested, "check instance")} ${untested === 1 ? "was" : "were"} ${undecidedWords(record)}` : "too little was judged"}.${cut}`;
     case "error":
       return isSuiteError(checks)
-        ? `Your own suite has errors; the checks with an error did not judge the gateway.${cut}`
+        ? `Your suite has errors. Checks that ended with an error did not judge the gateway.${cut}`
         : `Gauntlet itself failed. The gateway was not judged.${cut}`;
   }
 }
@@ -188,7 +188,7 @@ function withoutFailure({ verdict: { reasons } }: RunRecord): string {
     return `${plural(gates, "gate of the policy was", "gates of the policy were")} not met.`;
   }
   const text = oneLine(first.text, 300);
-  return `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/\.$/, "")}.`;
+  return `${capitalized(text).replace(/\.$/, "")}.`;
 }
 
 /** `blocked`, `inconclusive`, or both. */

@@ -99,8 +99,8 @@ export interface InvariantSpec extends Declaration {
   /** Whether it also receives the requests that were lost because the gateway stopped responding or serving a model. */
   readonly judgesStop?: boolean;
   /**
-   * Whether it counts requests: it then also receives those that were aborted by a signal, or lost because the gateway stopped
-   * responding, and must judge complete responses only.
+   * Whether it counts requests. If so, it also receives those that were aborted by a signal, or lost because the gateway stopped
+   * responding: it may count these, but must judge only complete responses.
    */
   readonly countsRequests?: boolean;
   /** Judges the responses to everything that the run sent. Pure. */

@@ -62,7 +62,7 @@ function unknown(what: string, name: string, known: readonly string[]): UsageErr
   // Suites are few; the names of checks are many.
   const list =
     what === "suite"
-      ? `The suites are ${known.join(", ")}. For a suite of your own, add --suite FILE.`
+      ? `The suites are ${known.join(", ")}. To add your own, use --suite FILE.`
       : "`gauntlet checks` lists all.";
   const hint = `${didYouMean(name, known)}${list}`;
   return new UsageError(`there is no ${what} "${name}"`, { hint });

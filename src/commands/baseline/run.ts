@@ -35,11 +35,13 @@ function verdictWarning({ verdict, checks }: RunRecord): string[] {
   return [`warning: the verdict of this run is ${verdict.result}.${what}\n`];
 }
 
-/** Earlier runs of which the baseline no longer has anything. */
+/** Warns about runs that are no longer in the baseline. */
 function replacedWarning(before: BaselineFile | undefined, after: BaselineFile): string[] {
   const kept = new Set(runsOf(after));
   const replaced = [...new Set(before === undefined ? [] : runsOf(before))].filter((run) => !kept.has(run));
-  return replaced.length === 0 ? [] : [`warning: this replaces run ${replaced.join(", ")} in the baseline\n`];
+  return replaced.length === 0
+    ? []
+    : [`warning: replaced ${replaced.length === 1 ? "run" : "runs"} ${replaced.join(", ")} in the baseline\n`];
 }
 
 const runsOf = ({ conformance, performance }: BaselineFile): string[] =>

@@ -49,7 +49,7 @@ export function tooShortFor(load: Load): string | undefined {
     ...(short.length === 0 ? [] : [`too few to compare ${named(short)}`]),
     ...(uncertain.length === 0 ? [] : [`in some blocks too few to compare ${named(uncertain)}`]),
   ];
-  return `a block sends about ${formatCount(Math.floor(mean), "request")} of the rarest kind, ${lacks.join(", and ")}. Raise --block-s or --rate, or the arrivals of the workload`;
+  return `a block sends about ${formatCount(Math.floor(mean), "request")} of the least frequent kind, ${lacks.join(", and ")}. Increase --block-s or --rate, or send more requests in the workload file`;
 }
 
 /** How many times as long blocks must be so that all of them have enough requests for these quantiles; `undefined` if unknown. */

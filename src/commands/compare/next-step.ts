@@ -14,7 +14,7 @@ interface Session {
 export function nextStep(comparison: Comparison, { workload, pairs, blockS }: Session): string | undefined {
   const { verdict, control, metrics } = comparison;
   if (verdict !== "inconclusive" || metrics.length === 0) return undefined;
-  if (control?.fit !== true) return "Run it again on an idle machine.";
+  if (control?.fit !== true) return "Run again on an idle machine.";
   const open = metrics.filter(mayHideRegression);
   const needed = Math.max(pairs, ...open.map(({ neededPairs }) => neededPairs ?? 0));
   const stats = open.filter(needsLongerBlocks).map(({ name }) => name.split(" ").at(-1) ?? "");
@@ -27,6 +27,6 @@ export function nextStep(comparison: Comparison, { workload, pairs, blockS }: Se
     ...(isLonger && blockS !== undefined ? [`--block-s ${block}`] : []),
     ...(isLonger && blockS === undefined ? [`${factor.toFixed(1)} times as many requests in the workload`] : []),
   ];
-  const minutes = blockS === undefined ? "" : `, about ${Math.ceil((needed * BLOCKS * block) / 60)} min`;
-  return steps.length === 0 ? undefined : `To decide it, run it again with ${steps.join(" and ")}${minutes}.`;
+  const minutes = blockS === undefined ? "" : ` (about ${Math.ceil((needed * BLOCKS * block) / 60)} min)`;
+  return steps.length === 0 ? undefined : `For a verdict, run again with ${steps.join(" and ")}${minutes}.`;
 }

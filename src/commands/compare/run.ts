@@ -153,9 +153,8 @@ async function compareBuilds(options: CompareOptions, { interruption, onProgress
     interruptedBy: interruption.by(),
     redactor,
   });
-  const next = nextStep(compared, {
-    ...{ workload, pairs: options.pairs, blockS: options.workload === undefined ? options.blockS : undefined },
-  });
+  const measuredS = options.workload === undefined ? options.blockS : undefined;
+  const next = nextStep(compared, { workload, pairs: options.pairs, blockS: measuredS });
   const comparison: Comparison = redactor.redactValue({ ...compared, ...(next !== undefined && { nextStep: next }) });
   const verdict = verdictOf(comparison);
   const { exitCode } = interruption.by() === undefined ? verdict : record.verdict;

@@ -18,7 +18,7 @@ interface Side {
 
 /**
  * Short names of both sides: their files without extension, the paths if these are the same, or the word in which their start
- * commands differ. If one command only adds an option, that side has its value as name, and the other one is `plain`. `A` and `B` if
+ * commands differ. If one command only adds an option, that side is named after the option's value, and the other one is `plain`. `A` and `B` if
  * nothing short tells them apart.
  */
 export function sideNames(a: Side, b: Side): SideNames {
@@ -39,7 +39,7 @@ function fileName(path: string | undefined): string | undefined {
   return path === undefined ? undefined : basename(path, extname(path));
 }
 
-/** One word, or an option with a number, which says nothing alone. */
+/** One word, or an option with its number: the number alone would say nothing. */
 const isShort = (name: string): boolean => name.length <= MAX_CHARACTERS && /^(?:\S+|-\S+ [\d.:]+)$/.test(name);
 
 /** The words between the beginning and the end that two commands share. */

@@ -224,7 +224,7 @@ function keyStep(name: KeyName, response: Response, { models, dialects }: Target
 function earlierStep(name: KeyName, { status = 0, reason }: Response, list: Response): string | undefined {
   if (status === 401 || status === 403) return checkKey(name);
   const isWrongPath = [404, 405].includes(status) && [404, 405].includes(list.status ?? 0);
-  return isWrongPath && reason !== "model_not_found" ? "Correct baseUrl first." : undefined;
+  return isWrongPath && reason !== "model_not_found" ? "Fix baseUrl first." : undefined;
 }
 
 const checkKey = (name: KeyName): string => `keys.${name} should be served; check what the variable or file contains.`;

@@ -203,7 +203,7 @@ export const CI_JOBS = {
     text: GITHUB,
     setUp: [
       "Add the secret GW_KEY to the repository: Settings, Secrets and variables, Actions.",
-      "The workflow stores the run of each push to main as the base of comparisons. If your default branch has another name, change it there.",
+      "The workflow stores the run of each push to main as the base for comparisons. If your default branch is not main, change the branch name in the workflow.",
     ],
   },
   gitlab: {

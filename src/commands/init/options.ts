@@ -39,7 +39,7 @@ export const initCommand = defineCommand({
     const placeholder =
       isAsking || argv.baseUrl !== undefined
         ? ""
-        : `baseUrl in gauntlet.yaml is a placeholder: replace ${DEFAULT_BASE_URL} with the address of your gateway\n`;
+        : `baseUrl in gauntlet.yaml is a placeholder: replace ${DEFAULT_BASE_URL} with your gateway's address\n`;
     const seen = looked === true ? "" : `${looked.replace(/\p{Cc}+/gu, " ")}\n`;
     const wrote = [
       ...paths.map((path) => `wrote ${path}\n`),

@@ -25,9 +25,9 @@ export function describeSizing({ sizing, verified, options, exitCode }: SizeHead
     tierTable(sizing),
     ...sustainedRate(sizing),
   ];
-  const [answer, ...more] = smallestTier(sizing);
-  if (verified === undefined) return { exitCode, body: `${lines.join("\n")}\n`, answer, sentence: more.join("; ") };
-  lines.push([answer, ...more].join("; "), verifiedText(verified));
+  const [prediction, ...more] = smallestTier(sizing);
+  if (verified === undefined) return { exitCode, body: `${lines.join("\n")}\n`, prediction, sentence: more.join("; ") };
+  lines.push([prediction, ...more].join("; "), verifiedText(verified));
   return { exitCode, body: `${lines.join("\n")}\n`, sentence: sentenceOf(verified, exitCode) };
 }
 

@@ -19,7 +19,7 @@ export function nearestOf(name: string, known: Iterable<string>): string | undef
   );
 }
 
-/** Whether two neighbouring letters are swapped: `auht` of `auth`. As an edit distance that is two, too much for a short name. */
+/** Whether two neighbouring letters are swapped: `auht` for `auth`. An edit distance counts that as two edits, too many for a short name. */
 function hasSwappedLetters(name: string, known: string): boolean {
   const at = [...name].findIndex((letter, index) => letter !== known[index]);
   if (at === -1 || name.length !== known.length) return false;

@@ -41,7 +41,7 @@ export interface RunningPhase extends Omit<Running, "outcomes"> {
   readonly originUs: number;
   /** `undefined` if the number of requests ends it. */
   readonly totalS: number | undefined;
-  /** Duration of the later phases of its run, s; absent if there are none. */
+  /** Total duration of the remaining phases of its run, s; absent if there are none. */
   readonly laterS?: number;
   /** Limits on the generator's lag. */
   readonly bounds: HealthBounds;

@@ -299,7 +299,7 @@ function roundsOf({ repeat = 1 }: ConformOptions): number {
 }
 
 /**
- * Makes V8 keep less memory, in addition to the flag in `main.ts`: a whole conformance run on the embedded gateway then needs
+ * Makes V8 keep less memory, in addition to the flag in `main.ts`: a full conformance run on the embedded gateway then needs
  * 341 MiB instead of 361, and no more CPU time. Not for load, where compiled code has to be fast; nor for the end of an interrupted run,
  * half of which would be spent in collections.
  *

@@ -19,7 +19,7 @@ export function findWorkload(name: string): Workload {
     throw new UsageError(
       isWord ? `no tier, built-in workload or file is named "${name}"` : `there is no workload file "${name}"`,
       {
-        hint: `${isWord ? didYouMean(name, SHIPPED) : didYouMeanPath(name)}Built in: ${SHIPPED.join(", ")}. Your own workloads are YAML files. \`gauntlet load --help\` shows both.`,
+        hint: `${isWord ? didYouMean(name, SHIPPED) : didYouMeanPath(name)}Built in: ${SHIPPED.join(", ")}. To send your own, name a YAML file. See \`gauntlet load --help\`.`,
       },
     );
   }

@@ -1,5 +1,5 @@
 import type { Response } from "../../checks/index.ts";
-import { type ConnectionAdvice, nearestOf } from "../../core/index.ts";
+import { type ConnectionAdvice, capitalized, nearestOf } from "../../core/index.ts";
 import type { Target } from "../../target/index.ts";
 import { describeResponse, headerHint } from "./gateway-message.ts";
 
@@ -63,14 +63,14 @@ function pathAdvice({ pathname, origin }: URL): Advice {
   const wrong = /\/(chat\/completions|messages|models)\/?$/.exec(pathname);
   if (wrong !== null)
     return {
-      cause: `the path of baseUrl ends in ${wrong[0]}`,
+      cause: `the path in baseUrl ends in ${wrong[0]}`,
       next: "Omit the endpoint: baseUrl ends with the version, such as /v1.",
     };
   const cause = `there is no model list at ${pathname.replace(/\/$/, "")}/models`;
   return /\/v\d+\/?$/.test(pathname)
     ? {
         cause,
-        next: `Correct the path of baseUrl: it ends with the version that the gateway serves, such as ${origin}/v1.`,
+        next: `Correct the path in baseUrl: it must end with the version that the gateway serves, such as ${origin}/v1.`,
       }
     : { cause, next: `baseUrl should end with the version, such as ${origin}/v1.` };
 }
@@ -97,7 +97,7 @@ function suggestion(model: string, listed: readonly string[]): string {
 
 /** Advice as two sentences. */
 export function adviceSentences({ cause, next }: Advice): string {
-  return `${cause.charAt(0).toUpperCase()}${cause.slice(1)}. ${next}`;
+  return `${capitalized(cause)}. ${next}`;
 }
 
 /** Advice as one line. Parts may come from the gateway, so control characters are replaced. */

@@ -89,11 +89,9 @@ const PATHS = { models: "models", chat: "chat/completions", messages: "messages"
 /** A response in a few words, with its body type if that is the most informative part. */
 function shown(response: Response): string {
   const type = response.header("content-type")?.split(";")[0]?.trim();
-  const what =
-    response.json === undefined && type !== undefined
-      ? `${response.summary}, ${type.slice(0, 60)}`
-      : describeResponse(response);
-  return what;
+  return response.json === undefined && type !== undefined
+    ? `${response.summary}, ${type.slice(0, 60)}`
+    : describeResponse(response);
 }
 
 const LIST = new Intl.ListFormat("en-GB");

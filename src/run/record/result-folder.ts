@@ -37,11 +37,11 @@ export function openResultFolder(out: string | undefined, command: string): (res
   const taken = TAKEN.find((file) => existsSync(join(out, file)));
   if (taken !== undefined) throw new UsageError(`--out: ${out} already contains ${taken}`, { hint });
   return (result) => {
-    const { exitCode, document, body, sentence, answer } = result;
+    const { exitCode, document, body, sentence, prediction } = result;
     const report = join(out, PAGE);
     try {
       writeAtomically(join(out, DOCUMENT), `${escapedJson(document)}\n`);
-      const conclusion = answer === undefined ? { result: resultOfExitCode(exitCode) } : { answer };
+      const conclusion = prediction === undefined ? { result: resultOfExitCode(exitCode) } : { prediction };
       const endedAt = new Date().toISOString();
       writeAtomically(report, renderResultPage({ command, conclusion, sentence, endedAt, body }));
       return outcomeOf(result, report);

@@ -9,8 +9,8 @@ export interface CommandResult {
   readonly body: string;
   /** What decided the verdict, without the verdict word. Further lines, indented, say more. */
   readonly sentence: string;
-  /** The conclusion of a prediction, which has no verdict: `smallest tier: scale`. */
-  readonly answer?: string | undefined;
+  /** A prediction has no verdict; this is its conclusion: `smallest tier: scale`. */
+  readonly prediction?: string | undefined;
 }
 
 /** The result of a command that writes no record. */
@@ -24,9 +24,9 @@ export function resultOfExitCode(exitCode: number): "pass" | "fail" | "inconclus
  * @param report its path, if one was written.
  */
 export function resultText(found: CommandResult, colors: Colors, report?: string): string {
-  const { exitCode, body, sentence, answer } = found;
-  if (answer !== undefined) {
-    const conclusion = sentence === "" ? answer : `${answer}; ${sentence}`;
+  const { exitCode, body, sentence, prediction } = found;
+  if (prediction !== undefined) {
+    const conclusion = sentence === "" ? prediction : `${prediction}; ${sentence}`;
     return `${body}${conclusion}\n${report === undefined ? "" : `report: ${report}\n`}`;
   }
   const result = resultOfExitCode(exitCode);

@@ -59,7 +59,7 @@ export function readYaml<T>(text: string, file: string, schema: z.ZodType<T>): Y
 export function assertKind(text: string, file: string, expected: "target file" | "workload file"): void {
   const found = /^baseUrl:/m.test(text) ? "target file" : /^arrivals:/m.test(text) ? "workload file" : expected;
   if (found === expected) return;
-  const hint = "--target takes the target file, and `gauntlet load` the workload file.";
+  const hint = "Pass the target file with --target, and the workload file as the argument of `gauntlet load`.";
   throw new ConfigError([{ file, path: "", message: `is a ${found}, not a ${expected}.`, hint }]);
 }
 
@@ -72,7 +72,7 @@ function isOwnProblem({ code }: YAMLParseError, index: number, errors: readonly 
 const NESTED = "BLOCK_AS_IMPLICIT_KEY";
 
 function describeSyntaxError({ code, message }: YAMLParseError): string {
-  if (code === "BLOCK_IN_FLOW") return "separate the members of { } and [ ] by commas";
+  if (code === "BLOCK_IN_FLOW") return "separate the items in { } and [ ] with commas";
   if (code !== NESTED) return message;
   return 'check the indentation of this line and the next, and quote a value that contains ": "';
 }
@@ -172,7 +172,9 @@ function problemsOf(issue: Issue, context: ProblemContext): ConfigProblem[] {
     return [at(issue.path, `missing; expected ${describeType(issue.expected)}.`)];
   }
   const isUnit = issue.code === "invalid_type" && isDuration(context.valueAt(issue.path));
-  return [at(issue.path, `${describe(issue)}.`, isUnit ? "Omit the unit." : undefined)];
+  return [
+    at(issue.path, `${describe(issue)}.`, isUnit ? "Remove the unit: the name of the field gives it." : undefined),
+  ];
 }
 
 /** `10s` where a number is expected: the names of fields contain their unit. */

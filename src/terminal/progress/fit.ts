@@ -18,7 +18,7 @@ export function loadLeft(seconds: number, inFlight: number): string[] {
 }
 
 /** The median of all admitted replies: streams and others, which take longer or shorter, are in one number. */
-export const replyTime = (p50Ms: number): string => `E2E p50 of all replies ${formatNumber(p50Ms)} ms`;
+export const replyTime = (p50Ms: number): string => `E2E p50 of all admitted requests ${formatNumber(p50Ms)} ms`;
 
 /** Shortens a text to a width, at a space if possible. */
 export function shorten(text: string, columns: number): string {

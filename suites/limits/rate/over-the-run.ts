@@ -80,15 +80,15 @@ function usedBefore({ requested, exchange }: Response, responses: readonly Respo
   const used = responses.filter(
     (other) =>
       other.requested.account === requested.account &&
-      (isServed(other) || isNamedRateDenial(other) || mayHaveCounted(other)) &&
+      (isServed(other) || isNamedRateDenial(other) || mayHaveUsedLimit(other)) &&
       other.exchange.timeline.dueUs > endUs - MINUTE_US &&
       other.exchange.timeline.dueUs <= endUs,
   );
   return used.length / (requested.rpm ?? Number.POSITIVE_INFINITY);
 }
 
-const mayHaveCounted = ({ requested, exchange }: Response): boolean =>
-  requested.intent !== "valid" || exchange.ending.kind !== "complete";
+const mayHaveUsedLimit = ({ requested, exchange }: Response): boolean =>
+  requested.intent !== "valid" || exchange.ending.kind === "aborted";
 
 /** In any minute: a window whose boundary lies in it, or a bucket that was full at its start, admits twice the limit. */
 const MAX_OF_LIMIT = 2;

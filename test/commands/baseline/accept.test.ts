@@ -21,7 +21,7 @@ test("a baseline of a failed run, and one that replaces another, say so", () => 
   expect(accept("first", "pass")).toEqual(["FILE: 2 check instances of run first", ""]);
   expect(accept("second", "fail")).toEqual([
     "warning: the verdict of this run is fail. 1 failed check instance will not count as newly failing in later runs.",
-    "warning: this replaces run first in the baseline",
+    "warning: replaced run first in the baseline",
     "FILE: 2 check instances of run second",
     "",
   ]);

@@ -19,10 +19,10 @@ const poisson = {
 test("warns before a comparison when blocks are too short for a quantile", () => {
   // 20/s for 2 s: 20 of each kind.
   expect(tooShortFor(blocks(20, 2))).toBe(
-    "a block sends about 20 requests of the rarest kind, too few to compare p95 (needs 72) and p99 (needs 368). Raise --block-s or --rate, or the arrivals of the workload",
+    "a block sends about 20 requests of the least frequent kind, too few to compare p95 (needs 72) and p99 (needs 368). Increase --block-s or --rate, or send more requests in the workload file",
   );
   expect(tooShortFor(blocks(20, 10))).toMatch(
-    /^a block sends about 100 requests of the rarest kind, too few to compare p99 /,
+    /^a block sends about 100 requests of the least frequent kind, too few to compare p99 /,
   );
   expect(tooShortFor(blocks(100, 10))).toBeUndefined();
 });
@@ -33,7 +33,7 @@ test("warns of quantiles that only some blocks have enough requests for", () => 
     /^a block sends about 400 \S+ of .* kind, in some blocks too few to compare p99 \(/,
   );
   expect(tooShortFor(poisson)).toMatch(
-    /^a block sends about 80 .* kind, too few to compare p99 \(needs 368\), and in some blocks too few to compare p95 \(needs 72\)\. Raise/,
+    /^a block sends about 80 .* kind, too few to compare p99 \(needs 368\), and in some blocks too few to compare p95 \(needs 72\)\. Increase/,
   );
 });
 
@@ -49,12 +49,12 @@ test("an inconclusive session says how many pairs, or how long blocks, would dec
   const p50 = { name: "chat streaming response_ms p50", why: "about 24 pairs would decide it", neededPairs: 24 };
   const p95 = { name: "chat streaming ttft_ms p95", why: "too few samples in some blocks" };
   expect(nextStep(open([p50, p95]), session)).toBe(
-    "To decide it, run it again with --pairs 24 and --block-s 6, about 8 min.",
+    "For a verdict, run again with --pairs 24 and --block-s 6 (about 8 min).",
   );
-  expect(nextStep(open([p95]), session)).toBe("To decide it, run it again with --block-s 6, about 3 min.");
+  expect(nextStep(open([p95]), session)).toBe("For a verdict, run again with --block-s 6 (about 3 min).");
   expect(nextStep(open([p95]), { ...session, blockS: undefined })).toBe(
-    "To decide it, run it again with 1.3 times as many requests in the workload.",
+    "For a verdict, run again with 1.3 times as many requests in the workload.",
   );
-  expect(nextStep(open([p50], false), session)).toBe("Run it again on an idle machine.");
+  expect(nextStep(open([p50], false), session)).toBe("Run again on an idle machine.");
   expect(nextStep({ ...open([p50]), verdict: "regressed" }, session)).toBeUndefined();
 });

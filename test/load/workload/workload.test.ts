@@ -107,7 +107,7 @@ describe("workload files", () => {
     ["durationS: 4\ntier: starter", 'Did you mean "arrivals.durationS"?'],
     ["promptTokens: 4\ntier: starter", 'Did you mean "mix.0.promptTokens"?'],
     ["thresholdds: [failed < 1 %]\ntier: starter", 'Did you mean "thresholds"?'],
-    ["arrivals: { kind: constant, ratePerS: 5, durationS: 10s }", "Omit the unit."],
+    ["arrivals: { kind: constant, ratePerS: 5, durationS: 10s }", "Remove the unit: the name of the field gives it."],
   ])("%s: says what was probably meant", (lines, hint) => {
     const path = join(folder, "meant.yaml");
     writeFileSync(path, `name: m\n${lines}\n`);
@@ -118,7 +118,7 @@ describe("workload files", () => {
 
   test.each([
     ["mix: [{ model: m }]", ":2:7 (mix.0.dialect): missing; expected "],
-    ["arrivals: { kind: constant, ratePerS: 5 durationS: 3 }", ":2:39: not valid YAML: separate the members of { }"],
+    ["arrivals: { kind: constant, ratePerS: 5 durationS: 3 }", ":2:39: not valid YAML: separate the items in { }"],
   ])("%s: says what is missing", (line, message) => {
     const path = join(folder, "missing.yaml");
     writeFileSync(path, `name: m\n${line}\n`);
@@ -137,7 +137,7 @@ describe("workload files", () => {
     }
   });
 
-  test("a target file and a workload file in each other's place are recognised", () => {
+  test("a target file and a workload file that were swapped are recognised", () => {
     const target = join(folder, "gauntlet.yaml");
     writeFileSync(target, "baseUrl: http://127.0.0.1:9/v1\nkeys: { valid: env:K }\n");
     expect(() => loadWorkload(target)).toThrow(/gauntlet\.yaml: is a target file, not a workload file/);

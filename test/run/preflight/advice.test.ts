@@ -46,7 +46,7 @@ describe("mistakes of new users are named, with the next step", () => {
     [
       "a wrong path",
       () => file(`${origin()}/api/v1`),
-      /There is no model list at \/api\/v1\/models\. Correct the path of baseUrl: .* such as http/,
+      /There is no model list at \/api\/v1\/models\. Correct the path in baseUrl: .* such as http/,
     ],
   ])("%s: nothing is judged, and it says why", async (_what, target, says) => {
     const { stderr, code } = await attempt(target());

@@ -62,7 +62,7 @@ test("a wrong path of a real gateway", async () => {
   const ready = JSON.parse(await gateway.printed("\n"));
   const done = await against(`${ready.baseUrl}/v2`, ["conform", "models"], ready.keys.valid);
   expect(done.stderr).toMatch(
-    /\/v2 does not look like a model gateway\. Expected a model list, a reply, or an error about the model\. Instead, \/models, \/chat\/completions and \/messages respond with 404 [^\n]* There is no model list at \/v1\/v2\/models\. Correct the path of baseUrl: it ends with the version that the gateway serves, such as http:\/\/[^ ]+\/v1\.\n/,
+    /\/v2 does not look like a model gateway\. Expected a model list, a reply, or an error about the model\. Instead, \/models, \/chat\/completions and \/messages respond with 404 [^\n]* There is no model list at \/v1\/v2\/models\. Correct the path in baseUrl: it must end with the version that the gateway serves, such as http:\/\/[^ ]+\/v1\.\n/,
   );
   expect(done.code).toBe(2);
 });

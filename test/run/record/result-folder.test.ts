@@ -20,7 +20,7 @@ test("--out writes what the command printed, as a page and as JSON", { timeout: 
   writeFileSync(join(folder.path, "w.yaml"), WORKLOAD);
   const size = await gauntlet(["size", "w.yaml", "--out", "sized"], {}, folder.path);
   expect(size.stdout).toMatch(/smallest tier: starter\nreport: sized\/report\.html\n$/);
-  // A prediction has no verdict: its answer is the headline.
+  // A prediction has no verdict: what it predicts is the headline.
   const sized = readFileSync(join(folder.path, "sized/report.html"), "utf8");
   expect(sized).toContain('<span class="result">Smallest tier: starter</span>');
   expect(sized).not.toMatch(/\bpass\b/i);

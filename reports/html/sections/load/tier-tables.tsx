@@ -1,3 +1,4 @@
+import { capitalized } from "../../../../src/core/index.ts";
 import {
   type CheckResult,
   checkOfPhase,
@@ -121,8 +122,6 @@ export function ToolCallTable({ run }: Pick<Of, "run">) {
     />
   );
 }
-
-const capitalized = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
 function share({ sent }: LoadPhase, count: number): string {
   return count === 0 || sent === 0

@@ -17,7 +17,7 @@ export const CONCURRENCY_MS = 12_000;
 
 export const atConcurrencyLimit: TierPhase = {
   name: AT_CONCURRENCY_LIMIT,
-  title: "As many requests in flight as the limit allows, and more on purpose: the excess must be denied",
+  title: "Requests in flight up to the limit, then beyond it: the excess must be denied",
   questions: ["service.admitted", "concurrency.exceeded", "concurrency.denied-early", "concurrency.not-enforced"],
   adaptiveQuestions: ["retry-after.concurrency-sufficient"],
   cost: ({ inFlight }) => ({ requests: fillRequests(inFlight), durationS: 6, expectedS: 8 }),
