@@ -17,16 +17,15 @@ function sizesOf(bodies: readonly SentBody[]) {
 const sorted = (sizes: readonly (readonly number[])[]) => sizes.map((pair) => pair.join(" ")).sort();
 
 function expectReplayed(
-  { requests, bodies, phase, run }: Awaited<ReturnType<typeof sentTo>>,
+  { requests, bodies, phase }: Awaited<ReturnType<typeof sentTo>>,
   expected: readonly Arrived[],
   speed = 1,
 ) {
   expect(phase).toMatchObject({ offered: expected.length, sent: expected.length, admitted: expected.length });
   expect(sorted(sizesOf(bodies))).toEqual(sorted(expected.map(({ prompt, output }) => [prompt, output])));
-  // Sends may be late, and read late, by as much as the run itself has measured: the first one too, and then the others seem
-  // early.
-  const { scheduleLagMs, loopDelayMs } = run.generator;
-  const toleranceMs = 5 + scheduleLagMs.max + (loopDelayMs?.max ?? 0);
+  // No request arrives before it is due, or after its response, whose delay since then the run has measured. The first may be
+  // late too, and then the others seem early.
+  const toleranceMs = 5 + Math.max(...(phase?.classes ?? []).map(({ responseMs }) => responseMs?.max ?? Number.NaN));
   const first = requests[0]?.receivedMs ?? Number.NaN;
   const lags = requests.map(
     ({ receivedMs }, index) => receivedMs - first - (expected[index]?.atMs ?? Number.NaN) / speed,

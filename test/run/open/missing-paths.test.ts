@@ -39,7 +39,7 @@ describe("a path that leads nowhere: the message names it, and what was probably
       "load --target embedded gauntlt.yaml",
       'there is no workload file "gauntlt.yaml"\n  Did you mean "gauntlet.yaml"? ',
     ],
-    ["size nofile.yaml", "Your own workloads are YAML files. `gauntlet load --help` shows both."],
+    ["size nofile.yaml", "To send your own, name a YAML file. See `gauntlet load --help`."],
   ])("%s", async (args, says) => {
     const { code, stdout, stderr } = await gauntlet(args.split(" "), {}, folder.path);
     expect(stderr).toContain(says);
