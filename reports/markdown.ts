@@ -29,7 +29,7 @@ import {
 } from "./text/index.ts";
 import { pasteInto, unblockYaml } from "./unblock.ts";
 
-/** Maximum size of a summary. The host of step summaries drops the whole upload above 1,024 KiB; the rest is for other steps. */
+/** Maximum size of a summary. GitHub discards the whole upload of step summaries above 1,024 KiB; the rest is for other steps. */
 export const MAX_SUMMARY_BYTES = 900 * 1_024;
 const MAX_CAUSES = 10;
 const MAX_OTHERS = 20;
@@ -69,7 +69,7 @@ export function renderMarkdown(record: RunRecord): string {
   return cut(`${parts.join("\n\n")}\n`);
 }
 
-/** Whole, however many there are: what comes first must not be cut. */
+/** Never truncated, however many profiles there are: the summary starts with them. */
 export function profilesLine(profiles: readonly ProfileResult[]): string {
   return `**${claimedFirst(profiles)
     .map((profile) => inline(`${profile.name}: ${describeProfile(profile)}`))

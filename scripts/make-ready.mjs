@@ -44,7 +44,7 @@ export function makeReady() {
 }
 
 /** Runs a child with our stdio until it ends; forwards our signals to it, so that it can write its report. */
-export async function hand(command, args) {
+export async function runChild(command, args) {
   const { spawn } = await import("node:child_process");
   const child = spawn(command, args, { cwd: process.cwd(), stdio: "inherit" });
   // A terminal already sends Ctrl-C to the whole group; the child must stay alive to handle it, and so must we.

@@ -1,11 +1,11 @@
 // `npm start`: set-up, then a first verdict by the quick checks, then the whole `gauntlet run`, both against the embedded reference
 // gateway. Arguments after `--` replace both: `npm start -- conform auth`. Name another target with `--target`.
 import { join } from "node:path";
-import { hand, makeReady, root } from "./make-ready.mjs";
+import { makeReady, root, runChild } from "./make-ready.mjs";
 
 const JUDGING = ["run", "conform", "load", "limits", "capacity"];
 const say = (text) => process.stderr.write(`\n${text}\n\n`);
-const gauntlet = (...args) => hand(process.execPath, [join(root, "dist", "src", "main.js"), ...args]);
+const gauntlet = (...args) => runChild(process.execPath, [join(root, "dist", "src", "main.js"), ...args]);
 
 makeReady();
 const args = process.argv.slice(2);

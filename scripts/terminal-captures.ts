@@ -28,7 +28,7 @@ const GATEWAY = "gauntlet gateway --pieces 6 --limits 60000:1000";
 const BUILDS = `--start-a "${GATEWAY} --pace 20" --start-b "${GATEWAY} --pace 26 --mutation chat.usage-missing"`;
 const PAIRS = "--pairs 10 --block-s 3 --rate 40 --suites chat --suites models --seed 1";
 
-/** What each command shows is a question that its user has; the last lines answer it. */
+/** Each capture answers one question of a user; `ends` matches the last lines, which have the answer. */
 const CAPTURES: readonly Capture[] = [
   {
     name: "conform",

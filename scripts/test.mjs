@@ -1,7 +1,7 @@
 // `npm test`: set-up, then vitest. Arguments go to vitest: `npm test -- test/dialects`.
 import { join } from "node:path";
-import { hand, makeReady, root } from "./make-ready.mjs";
+import { makeReady, root, runChild } from "./make-ready.mjs";
 
 makeReady();
 process.chdir(root);
-await hand(process.execPath, [join(root, "node_modules", "vitest", "vitest.mjs"), "run", ...process.argv.slice(2)]);
+await runChild(process.execPath, [join(root, "node_modules", "vitest", "vitest.mjs"), "run", ...process.argv.slice(2)]);

@@ -1,7 +1,7 @@
 // `npm run verify`: lists the verifications that take too long for `npm test` or need other programs. `npm run verify NAME -- …`
 // runs one; the arguments after `--` are its own.
 import { join } from "node:path";
-import { hand, root } from "./make-ready.mjs";
+import { root, runChild } from "./make-ready.mjs";
 
 const script = (path) => ["--import", "tsx", join(root, "scripts", "verify", path)];
 const tool = (path, ...args) => [join(root, "node_modules", path), ...args];
@@ -64,7 +64,7 @@ if (name === undefined) {
   );
 } else if (Object.hasOwn(VERIFICATIONS, name)) {
   process.chdir(root);
-  await hand(process.execPath, [...VERIFICATIONS[name][0], ...args]);
+  await runChild(process.execPath, [...VERIFICATIONS[name][0], ...args]);
 } else {
   process.stderr.write(`there is no verification "${name}". \`npm run verify\` lists them.\n`);
   process.exitCode = 2;

@@ -9,7 +9,7 @@ const MAX_PER_LEVEL = 10;
 const MAX_TEXT_CHARACTERS = 400;
 
 /**
- * Workflow commands for the host that shows annotations: one per cause, then one per check that no cause explains, with its
+ * GitHub Actions workflow commands: one annotation per cause, then one per check that no cause explains, with its
  * instances rolled up. The tenth says how many more there are.
  *
  * A line of output can itself be such a command, so external text is printed on one line, after our own command, with the

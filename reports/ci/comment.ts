@@ -52,7 +52,7 @@ export function renderComment({ record, base, reportUrl }: ReportSource): string
     }),
     ...(base === undefined
       ? []
-      : [...otherLoadsPart(record, base), ...changesPart(record, base), ...figuresPart(record, base)]),
+      : [...differentWorkloadsPart(record, base), ...changesPart(record, base), ...figuresPart(record, base)]),
     ...(base === undefined ? [] : [`Compared with run ${code(base.runId)} of ${base.startedAt.slice(0, 10)}.`]),
   ];
   return `${parts.join("\n\n")}\n`;
@@ -93,7 +93,7 @@ function listed(ids: readonly string[], most: number): string {
 }
 
 /** What the two runs do not have in common is not compared: the gateway did not change there. */
-function otherLoadsPart(record: RunRecord, base: RunRecord): string[] {
+function differentWorkloadsPart(record: RunRecord, base: RunRecord): string[] {
   const [ours, theirs] = [record, base].map((run) => run.load?.runs ?? []) as [LoadRun[], LoadRun[]];
   const onlyOurs = ours.filter((run) => sameLoadIn(base, run) === undefined);
   const onlyTheirs = theirs.filter((run) => sameLoadIn(record, run) === undefined);

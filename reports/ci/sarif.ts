@@ -97,7 +97,7 @@ function ruleOf({ id }: Outcome): string {
   return oneLine(id.replace(/\[.*$/s, ""));
 }
 
-/** The page that explains a rule: that of the check, or of what a gate, a load or a suite of the target's owner is. */
+/** The documentation page for a rule: that of the check, or the page about gates, loads or custom suites. */
 function pageOf({ suite, layer, requirements }: Outcome, id: string): string {
   if (layer === "policy") return "ci.md#policy";
   if (suite === "load") return "metrics.md";

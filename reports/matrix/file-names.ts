@@ -5,7 +5,7 @@ const MAX_CHARACTERS = 48;
 
 /**
  * A part of a file name for each text: lower-case letters, digits and hyphens. Two different texts never get the same one, and a
- * text that does not say itself completely is followed by the beginning of its hash.
+ * text that its file name does not represent completely is followed by the beginning of its hash.
  */
 export function fileNames(texts: readonly string[]): ReadonlyMap<string, string> {
   const slugs = [...new Set(texts)].map((text) => [text, slugOf(text)] as const);

@@ -1,5 +1,5 @@
 import { formatCount, formatNumber, groupBy, withSign } from "../../src/core/index.ts";
-import { BLOCKS_TOO_SHORT, type ComparedMetric, type Comparison } from "../../src/record/index.ts";
+import type { ComparedMetric, Comparison } from "../../src/record/index.ts";
 
 const FIGURES: Readonly<Record<string, string>> = {
   response_ms: "E2E",
@@ -51,7 +51,9 @@ export function describeComparison(comparison: Comparison): string {
   const isUsable = areFiguresUsable(comparison);
   const of = (one: ComparedMetric["verdict"]) => (isUsable ? metrics.filter((metric) => metric.verdict === one) : []);
   // What no block is long enough for counts only if the verdict may depend on it.
-  const open = of("inconclusive").filter(({ why }) => verdict === "inconclusive" || why !== BLOCKS_TOO_SHORT);
+  const open = of("inconclusive").filter(
+    ({ tooFewSamplesIn }) => verdict === "inconclusive" || tooFewSamplesIn !== "every block",
+  );
   const worse = [
     ...counted(checks.newlyFailing.length, "check instance newly fails", "check instances newly fail"),
     ...counted(checks.vanished.length, "check instance is missing", "check instances are missing"),

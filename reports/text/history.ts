@@ -20,7 +20,7 @@ export interface HistoryFacts {
   readonly needed: number;
 }
 
-/** The word for a verdict of a history: only the number of runs keeps a short history from a verdict. */
+/** The verdict of a history in one word: `collecting` if nothing but the number of runs prevents a verdict. */
 export const historyWord = (facts: HistoryFacts): "pass" | "fail" | "inconclusive" | "collecting" =>
   isCollecting(facts) ? "collecting" : facts.verdict;
 

@@ -63,7 +63,7 @@ const unknown = names.filter((name) => !GATEWAYS.some((gateway) => gateway.name 
 if (unknown.length > 0) throw new Error(`Unknown gateway: ${unknown.join(", ")}.`);
 if (!existsSync(MAIN)) throw new Error("dist is missing: run npm run build.");
 
-// In parallel runs, more programs must be ended with this process than Node expects.
+// Parallel runs add an exit listener per started program: more than Node's default limit of 10.
 process.setMaxListeners(50);
 // Everything that was started ends with this process, however that ends (`startProgram`).
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
@@ -244,7 +244,7 @@ function writeReports(all: readonly string[]): void {
     cpSync(join(runOf(name), "summary.md"), join(REPORTS, `${name}.md`));
   }
   if (written.length < DEFAULT_GATEWAYS.length) {
-    console.log("requirements.md and causes.md are left as they are: they are renewed when all gateways were tried");
+    console.log("requirements.md and causes.md were not updated: that takes a run of all gateways");
     return;
   }
   const runs = DEFAULT_GATEWAYS.map(({ name, title }) => `${title}=${runOf(name)}`);

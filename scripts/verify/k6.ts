@@ -116,7 +116,7 @@ async function manifests(): Promise<void> {
   const { code } = await gauntlet(["k6", "export", "growth", "--target", "embedded", "--instances", "3", "--out", out]);
   expectSame("export ends well", code, 0);
   if (!existsSync(crd)) {
-    console.log(`the operator's definition is not at ${crd}: manifests were held against our own schema alone`);
+    console.log(`the operator's definition is not at ${crd}: manifests were validated against our own schema only`);
     return;
   }
   const definition = parseAllDocuments(readFileSync(crd, "utf8"))

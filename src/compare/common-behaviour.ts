@@ -18,7 +18,9 @@ export function commonBehaviour(a: Behaviour, b: Behaviour): CommonBehaviour {
   const both = [...inA.keys()].filter((id) => inB.has(id));
   if (both.length === inA.size && both.length === inB.size) return { a, b, notCompared: 0 };
   const [onlyA, onlyB] = [exchangesOf(inA, (id) => !inB.has(id)), exchangesOf(inB, (id) => !inA.has(id))];
-  const compared = new Set(both.filter((id) => isApart(inA.get(id), onlyA) && isApart(inB.get(id), onlyB)));
+  const compared = new Set(
+    both.filter((id) => sharesNoExchange(inA.get(id), onlyA) && sharesNoExchange(inB.get(id), onlyB)),
+  );
   const part = (side: Behaviour, sending: ReadonlyMap<string, CheckResult>): Behaviour => {
     const others = exchangesOf(sending, (id) => !compared.has(id));
     return {
@@ -42,6 +44,6 @@ function exchangesOf(
   return new Set([...checks].flatMap(([id, { exchanges }]) => (isIncluded(id) ? exchanges : [])));
 }
 
-function isApart(check: CheckResult | undefined, others: ReadonlySet<string>): boolean {
+function sharesNoExchange(check: CheckResult | undefined, others: ReadonlySet<string>): boolean {
   return check?.exchanges.every((id) => !others.has(id)) === true;
 }

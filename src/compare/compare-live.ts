@@ -1,7 +1,6 @@
 import { describeChanges, describeFigure, groupDrift } from "../../reports/text/index.ts";
 import { groupBy, UsageError } from "../core/index.ts";
 import {
-  BLOCKS_TOO_SHORT,
   type ComparedMetric,
   type Comparison,
   type ComparisonReason,
@@ -171,7 +170,7 @@ function concluded(found: Omit<Comparison, "verdict" | "reasons">): Comparison {
             ? "improved"
             : "not worse";
   // A quantile that no block is long enough for is listed only if the verdict depends on it.
-  const listed = open.filter(({ why }) => verdict === "inconclusive" || why !== BLOCKS_TOO_SHORT);
+  const listed = open.filter(({ tooFewSamplesIn }) => verdict === "inconclusive" || tooFewSamplesIn !== "every block");
   const reasons: ComparisonReason[] = [
     ...(control?.fit === true ? [] : [undecided(control?.message ?? "The control is missing.")]),
     ...(isServed ? [] : [undecided("no latency could be compared: the builds admitted too little")]),

@@ -89,14 +89,14 @@ function observedOf({ findings }: CheckResult, requirement: string): Set<string>
   return new Set(
     findings
       .filter((finding) => finding.requirements.includes(requirement) && finding.outcome === "observed")
-      .map(({ observed }) => withoutMoments(describeObserved(observed))),
+      .map(({ observed }) => withoutVolatileParts(describeObserved(observed))),
   );
 }
 
 /**
  * A text without the parts that vary between runs: durations, dates, ids, and counts such as "3 of 3". They are not behaviour.
  */
-function withoutMoments(text: string): string {
+function withoutVolatileParts(text: string): string {
   return text
     .replace(/("(?:\w*(?:ms|Ms|seconds|Us)|s)":)-?\d+(?:\.\d+)?/g, '$1"<time>"')
     .replace(/\d+(?:\.\d+)? ?(?:ms|\u00b5s|us|s|sec|seconds?|min|minutes?)\b/g, "<time>")
@@ -149,11 +149,11 @@ function formsOf({ responses }: Behaviour): Map<string, Form> {
     forms.set(key, form);
     form.count++;
     for (const [name, values] of grouped(headers))
-      note(form.headers, name, withoutMoments(values.slice(0, MAX_VALUE_CHARACTERS)));
+      note(form.headers, name, withoutVolatileParts(values.slice(0, MAX_VALUE_CHARACTERS)));
     const fields = new Map<string, string>();
     for (const document of documents) collectFields(document, "", fields);
     for (const [path, type] of fields) note(form.fields, path, type);
-    if (message !== undefined) form.messages.add(withoutMoments(message));
+    if (message !== undefined) form.messages.add(withoutVolatileParts(message));
   }
   return forms;
 }

@@ -1,5 +1,5 @@
 import { deviation, mean } from "../core/index.ts";
-import { BLOCKS_TOO_SHORT, type ComparedMetric } from "../record/index.ts";
+import type { ComparedMetric } from "../record/index.ts";
 import { COMPARED_COUNTS, type ComparedCounts, countsOf } from "./counts.ts";
 import { detectableChange, holm, minPairsFor, newcombe, pairedInterval, pairsNeeded, signFlipP } from "./paired.ts";
 import { adjustForLengths, TOKENS_PER_REPLY } from "./reply-lengths.ts";
@@ -156,7 +156,7 @@ function ratioMetric(
   const frame = { ...named, pairs: whole.length };
   // Pairs are never dropped individually: values missing from some blocks are missing for a reason.
   if (whole.length < values.length || whole.length < 2) {
-    return { ...frame, a: null, b: null, ...NOTHING, margin: 0, missing: whyMissing(values) };
+    return { ...frame, a: null, b: null, ...NOTHING, margin: 0, ...whyMissing(values) };
   }
   const differences = whole.map(({ before, now }) => Math.log(now / before));
   const base = geometricMean(whole.map(({ before }) => before));
@@ -188,7 +188,7 @@ function shareMetric(what: keyof ComparedCounts, pairs: readonly Pair[], seed: n
   const [a, b] = [total("a"), total("b")];
   const frame = { name: `${what}_share`, unit: "share" as const, worse: "higher" as const, pairs: pairs.length };
   if (a.of === 0 || b.of === 0)
-    return { ...frame, a: null, b: null, ...NOTHING, margin: SHARE_MARGIN, missing: TOO_FEW };
+    return { ...frame, a: null, b: null, ...NOTHING, margin: SHARE_MARGIN, ...tooFewSamples("some blocks") };
   const differences = pairs.map(
     (pair) => pair.b.counts[what] / Math.max(1, pair.b.sent) - pair.a.counts[what] / Math.max(1, pair.a.sent),
   );
@@ -210,17 +210,20 @@ function shareMetric(what: keyof ComparedCounts, pairs: readonly Pair[], seed: n
   };
 }
 
-/** Why a quantile is undecided that some blocks have no value for. */
-const TOO_FEW = "too few samples in some blocks";
+const tooFewSamples = (blocks: NonNullable<ComparedMetric["tooFewSamplesIn"]>) => ({
+  missing: `too few samples in ${blocks}`,
+  tooFewSamplesIn: blocks,
+});
 
-/** Whether longer blocks would give a figure that it lacks. */
-export const needsLongerBlocks = ({ why }: ComparedMetric): boolean => why === TOO_FEW || why === BLOCKS_TOO_SHORT;
-
-function whyMissing(values: readonly PairOfValues[]): string {
+function whyMissing(values: readonly PairOfValues[]): Pick<Measured, "missing" | "tooFewSamplesIn"> {
   const lost = values.filter(({ now }) => now === null).length;
   if (values.every(({ before }) => before !== null) && lost > 0)
-    return `the second build has no value${lost < values.length ? ` in ${lost} of ${values.length} blocks` : ""}`;
-  return values.every(({ before, now }) => before === null && now === null) ? BLOCKS_TOO_SHORT : TOO_FEW;
+    return {
+      missing: `the second build has no value${lost < values.length ? ` in ${lost} of ${values.length} blocks` : ""}`,
+    };
+  return tooFewSamples(
+    values.every(({ before, now }) => before === null && now === null) ? "every block" : "some blocks",
+  );
 }
 
 function decide({ spread, missing, ...metric }: Measured, figures: number): ComparedMetric {

@@ -96,7 +96,9 @@ function judgedFigures(a: RunRecord, b: RunRecord): JudgedFigure[] {
         ...{ name, unit, worse, a: value, b: same?.value ?? null },
         samples,
         shares: share && same?.share && { a: share, b: same.share },
-        apart: isSame ? apartFor(name, unit, { machines, late }) : "the two runs sent different loads",
+        notComparable: isSame
+          ? notComparableReason(name, unit, { machines, late })
+          : "the two runs sent different loads",
       });
       return [{ metric, stat, samples }];
     });
@@ -104,7 +106,7 @@ function judgedFigures(a: RunRecord, b: RunRecord): JudgedFigure[] {
 }
 
 /** Shares that do not depend on timing, as for thresholds: a late generator does not invalidate them. */
-const OF_CONTENT = /\b(?:failed|invalid)_share$/;
+const CONTENT_METRICS = /\b(?:failed|invalid)_share$/;
 
 interface Differences {
   readonly machines: string | undefined;
@@ -112,9 +114,13 @@ interface Differences {
 }
 
 /** Why a figure of the same load cannot be compared. The length of replies depends neither on the machine nor on the timing. */
-function apartFor(name: string, unit: ComparedMetric["unit"], { machines, late }: Differences): string | undefined {
+function notComparableReason(
+  name: string,
+  unit: ComparedMetric["unit"],
+  { machines, late }: Differences,
+): string | undefined {
   if (unit === "tokens") return undefined;
-  return machines ?? (OF_CONTENT.test(name) ? undefined : late);
+  return machines ?? (CONTENT_METRICS.test(name) ? undefined : late);
 }
 
 function tailFor(samples: number): (typeof TAILS)[number] | undefined {

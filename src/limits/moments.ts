@@ -25,16 +25,16 @@ export const hasHead = (one: Observation): one is WithHead => one.headUs !== und
 export const respondedAtUs = ({ headUs, endUs }: Pick<Observation, "headUs" | "endUs">): number => headUs ?? endUs;
 
 /** Earliest time at which data read at `us` may have arrived: our process may have been stalled before it read. */
-export function arrivedFromUs(us: number, still: readonly Stretch[]): number {
-  return still.reduce(
+export function arrivedFromUs(us: number, stalledSpans: readonly Stretch[]): number {
+  return stalledSpans.reduce(
     (earliest, [fromUs, toUs]) => (us >= fromUs && us <= toUs + CATCH_UP_US ? Math.min(earliest, fromUs) : earliest),
     us,
   );
 }
 
 /** Until when a request certainly ran, µs. */
-export function surelyUntilUs({ endUs }: Pick<Observation, "endUs">, still: readonly Stretch[]): number {
-  return arrivedFromUs(endUs, still) - END_MARGIN_US;
+export function surelyUntilUs({ endUs }: Pick<Observation, "endUs">, stalledSpans: readonly Stretch[]): number {
+  return arrivedFromUs(endUs, stalledSpans) - END_MARGIN_US;
 }
 
 /**

@@ -11,11 +11,11 @@ const NOTICE_MS = 10_000;
  *
  * @param still ranges in which this process was stalled.
  */
-export function minPeakInFlight(observations: readonly Observation[], still: readonly Stretch[]): number {
+export function minPeakInFlight(observations: readonly Observation[], stalledSpans: readonly Stretch[]): number {
   const spans = observations
     .filter(isAdmitted)
     .filter(hasHead)
-    .map((one): Stretch => [one.headUs, surelyUntilUs(one, still)]);
+    .map((one): Stretch => [one.headUs, surelyUntilUs(one, stalledSpans)]);
   return peakOf(spans.filter(([fromUs, toUs]) => toUs > fromUs));
 }
 
@@ -43,12 +43,12 @@ export function peakOf(spans: readonly Stretch[]): number {
 export function admittedBeyond(
   observations: readonly Observation[],
   limit: number,
-  still: readonly Stretch[],
+  stalledSpans: readonly Stretch[],
 ): Observation[] {
   const long = observations
     .filter(isAdmitted)
     .filter(hasHead)
-    .map((one) => ({ one, headUs: one.headUs, untilUs: surelyUntilUs(one, still) }))
+    .map((one) => ({ one, headUs: one.headUs, untilUs: surelyUntilUs(one, stalledSpans) }))
     .filter(({ headUs, untilUs }) => untilUs > headUs);
   return observations.filter(
     (one) =>

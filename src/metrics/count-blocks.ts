@@ -6,7 +6,7 @@ type Ends = [low: number, high: number];
 const FIRST_WIDTH_US = 25_000;
 /** Maximum number of blocks; then neighbours are merged. */
 const MAX_BLOCKS = 128;
-/** With fewer events, their own spread says less than that of chance (Poisson). */
+/** With fewer events, the variance between blocks is too uncertain: the interval assumes a Poisson distribution. */
 const FEW = 10;
 
 /** Transfer format for another thread or process. */

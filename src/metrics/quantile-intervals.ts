@@ -10,12 +10,12 @@ export type QuantileIntervals = Readonly<Record<QuantileName, [low: number, high
 
 /** Probability that an end of an interval is wrong. */
 const TAIL = 0.025;
-/** Removing a trend may make a sum more exact than chance alone, but only this much is certain. */
+/** Lower bound of the inflation: removing a trend may bring it below 1, but lower values than this are not reliable. */
 const MIN_INFLATION = 0.5;
 /** Variance of a count above which it is treated as normal. */
 const MANY = 2_000;
-/** An inflation that chance alone hardly ever produces. */
-const CLEARLY = 2;
+/** Independent values almost never show a variance inflation above this: the values are correlated. */
+const CLEAR_INFLATION = 2;
 
 /**
  * Intervals of quantiles by order statistics, for the effective number of samples: correlated neighbours in time count for
@@ -24,14 +24,14 @@ const CLEARLY = 2;
  * @param blocks the same values, by time.
  */
 export function quantileIntervals(histogram: Histogram, blocks: BlockCounts): QuantileIntervals {
-  let clearly = 1;
+  let maxInflation = 1;
   const blocksAt = blocks.atQuantiles(Object.values(QUANTILE_SHARES));
   const entries = (Object.keys(QUANTILE_SHARES) as QuantileName[]).map((name, index) => {
     const share = QUANTILE_SHARES[name];
     const inflation = inflationOf(blocksAt[index] ?? []);
     // The few values beyond a high quantile may not show their correlation; the others do.
-    if (inflation > CLEARLY) clearly = Math.max(clearly, inflation);
-    const effectiveCount = Math.min(histogram.count / clearly, histogram.count / inflation);
+    if (inflation > CLEAR_INFLATION) maxInflation = Math.max(maxInflation, inflation);
+    const effectiveCount = Math.min(histogram.count / maxInflation, histogram.count / inflation);
     const isSupported = share ** effectiveCount <= TAIL && (1 - share) ** effectiveCount <= TAIL;
     return [name, isSupported ? intervalOf(histogram, share, histogram.count / inflation) : null] as const;
   });

@@ -29,8 +29,8 @@ const MAX_TIMES = 400;
  * resampling whole rounds, because requests of a round are not independent; its percentiles are expanded for few rounds
  * (Hesterberg, "What Teachers Should Know About the Bootstrap", 2015, section 5.3).
  *
- * @param options.resolutionUs what cannot be distinguished however often it is repeated: each end of an interval is moved by it,
- * and by three quarters of a percent.
+ * @param options.resolutionUs differences below this stay invisible, however many rounds are run: each interval is widened by it
+ * at both ends, and by 0.75 % of the difference.
  */
 export function addedBetween(
   rounds: readonly Round[],

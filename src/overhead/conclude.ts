@@ -25,7 +25,7 @@ export function conclude({ arms, control }: Pick<Overhead, "arms" | "control">):
   return { result: isFailed ? "fail" : reasons.length > 0 ? "inconclusive" : "pass", reasons };
 }
 
-/** Requests were lost that no limit or rule of the gateway denied. */
+/** Whether requests were not served although the gateway did not deny them. */
 function isFailing({ errorKinds }: OverheadLevel): boolean {
   return errorKinds.some(({ outcome }) => outcome !== "denied");
 }

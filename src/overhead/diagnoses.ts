@@ -42,7 +42,7 @@ function heldBack(levels: readonly OverheadLevel[]): string[] {
     const isLate = (ttftMs.through ?? 0) >= HELD_BACK_SHARE * (throughMs.p50 ?? Number.POSITIVE_INFINITY);
     return isLate && (ttftMs.direct ?? Number.POSITIVE_INFINITY) <= FLOWING_SHARE * (directMs.p50 ?? 0);
   });
-  return streams.length === 0 ? [] : ["Streams are buffered: their first token arrives with their end."];
+  return streams.length === 0 ? [] : ["Streams are buffered: the first token arrives only when the stream ends."];
 }
 
 function merged(levels: readonly OverheadLevel[]): string[] {

@@ -15,15 +15,15 @@ const MIN_REQUESTS = 20;
 const MAX_LONGER = 2;
 /** Clients are queueing if a response takes this many times as long as for a single client. */
 const QUEUES_AT = 1.25;
-/** They are then limited to this share of the slowest arm's throughput, which lets each arm fall asleep between requests. */
+/** All arms then get requests at this share of the slowest arm's throughput, so that each of them is idle between requests. */
 const HELD_SHARE = 0.5;
-/** Arms whose throughputs differ this much are limited as well: an arm with fewer requests sleeps and responds later. */
+/** The same if the slowest arm's throughput is below this share of the fastest arm's: an arm that idles longer responds later. */
 const ALIKE_SHARE = 0.8;
 /** A figure within 10 % of the upstream's throughput says more about the upstream. */
 const BOUND_SHARE = 0.9;
 const PROBE_REQUESTS = 200;
 /**
- * The longer a process slept, the longer it takes to wake up, and on virtual machines about 60 µs more after a few hundred: two
+ * A process that slept longer takes longer to wake up (on virtual machines, about 60 µs more after a few hundred µs): two
  * servers of different speed cannot be distinguished more precisely. Between two tokens, all processes are awake.
  */
 export const RESOLUTION_US = 60;

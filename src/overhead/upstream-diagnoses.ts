@@ -11,8 +11,8 @@ const NEW_SHARE = 0.9;
  */
 const QUEUED_SHARE = 0.8;
 /**
- * A gateway that is merely slow, or that paces requests, passes them on one after the other. A full one passed on the first of
- * them quickly, and then none for a while, although clients were waiting.
+ * A gateway that is merely slow, or that paces requests, passes them on one by one. One that has reached its own limit passes
+ * on the first requests quickly, then none for a while, although clients are waiting.
  */
 const STILL_MS = HELD_MS / 3;
 const STILL_LONGER = 2;
@@ -60,7 +60,7 @@ function queue({ sent, served, received }: NonNullable<UpstreamFacts["atOnce"]>)
   if (served < sent || received.length < sent) return [];
   const { most, filledMs, stillMs } = mostAtOnce(received);
   if (most > QUEUED_SHARE * sent || stillMs < Math.max(STILL_MS, STILL_LONGER * filledMs)) return [];
-  return [`At most ${most} of ${sent} requests at once reach the upstream; the others wait in the gateway.`];
+  return [`At most ${most} of ${sent} concurrent requests reach the upstream at once; the others wait in the gateway.`];
 }
 
 /** Maximum number of overlapping requests, how long it took to reach it, and how long no further request arrived after that. */

@@ -111,7 +111,7 @@ function thresholdGate(record: RunRecord, { threshold, level, why }: PolicyGate,
   const met = isMet(seen, operator, bound);
   if (met === undefined) {
     const ends = [seen.low ?? seen.value, seen.high ?? seen.value];
-    const message = `${figure(seen.value)}, its interval from ${ends.map(figure).join(" to ")}, bound ${operator} ${figure(bound)}; more samples narrow it`;
+    const message = `${figure(seen.value)} (interval: ${ends.map(figure).join(" to ")}), bound ${operator} ${figure(bound)}; more samples would narrow the interval`;
     return { ...common, bound, outcome: "inconclusive", message };
   }
   const reason = met || why === undefined ? "" : ` (${why})`;

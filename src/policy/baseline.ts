@@ -231,6 +231,6 @@ export function baselineFigure(
     }
     values.push(here.figures[name]?.value ?? Number.NaN);
   }
-  if (values.length === 0) return { why: "missing", message: "nothing was measured that it is about" };
+  if (values.length === 0) return { why: "missing", message: "no measurement matches it" };
   return { value: threshold.operator.startsWith(">") ? Math.max(...values) : Math.min(...values) };
 }

@@ -143,7 +143,7 @@ function ofDifferences(all: readonly DifferenceSeries[], threshold: Threshold): 
 /** Explains a missing value: names the selector that matched nothing, if there is one. */
 function nothing(all: readonly Labelled[], labels: Labels, isCount = false): NoFigure {
   const unmatched = unmatchedLabel(labels, all, { isCount, isMatch: matches });
-  return { why: unmatched ?? "nothing was measured that it is about", samples: 0 };
+  return { why: unmatched ?? "no measurement matches it", samples: 0 };
 }
 
 /** Gaps between tokens need the number of tokens, which a chat stream states only on request. */
@@ -159,7 +159,7 @@ interface Labelled {
   readonly labels: Labels;
 }
 
-/** Labels that distinguish counted events, not what they are a share of. */
+/** Labels that select what is counted. They do not narrow the total that it is a share of. */
 const OF_COUNTED: readonly string[] = ["status", "reason"];
 
 function ofCounts(
@@ -177,7 +177,7 @@ function ofCounts(
     return nothing(all, threshold.labels, true);
   if (about.some(({ valid }) => !valid)) return { why: "this machine was too busy to judge timing", samples };
   if (kind !== "sum" && series.some(({ interval }) => interval === null))
-    return { why: "a phase was too short to tell how exact the rate is", samples };
+    return { why: "a phase was too short to estimate how precise the rate is", samples };
   if (kind === "each") {
     return worst(
       series.map(({ count, of, interval, labels }) => ({ value: count, ...endsOf(interval), samples: of, labels })),
@@ -209,7 +209,7 @@ function worst(figures: readonly Figure[], { operator }: Threshold): Figure | No
   const sorted = [...figures].sort((a, b) =>
     operator.startsWith(">") ? (a.low ?? a.value) - (b.low ?? b.value) : (b.high ?? b.value) - (a.high ?? a.value),
   );
-  return sorted[0] ?? { why: "nothing was measured that it is about", samples: 0 };
+  return sorted[0] ?? { why: "no measurement matches it", samples: 0 };
 }
 
 /** Whether a figure meets a bound; `undefined` if its interval lies on both sides of it. */

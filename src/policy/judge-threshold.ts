@@ -6,14 +6,14 @@ import { type MetricName, metricOf } from "./metrics.ts";
 import type { Threshold } from "./threshold.ts";
 
 /** Counts that hold whatever the schedule was: a generator that was late does not change them. */
-const OF_CONTENT: readonly MetricName[] = ["failed", "failed_share", "invalid", "invalid_share"];
+const CONTENT_METRICS: readonly MetricName[] = ["failed", "failed_share", "invalid", "invalid_share"];
 
 /** Judges a load run by a threshold of its workload, which is decided only if the whole interval is on one side of the bound. */
 export function judgeThreshold(run: LoadRun, threshold: Threshold): Finding {
   const { operator, bound, metric } = threshold;
   const common = commonOf(threshold);
   if (bound.kind !== "number") return finding({ ...common, undecided: "a workload has no baseline" });
-  const seen = figureIn(OF_CONTENT.includes(metric) ? onTime(run) : run, threshold);
+  const seen = figureIn(CONTENT_METRICS.includes(metric) ? onTime(run) : run, threshold);
   const write = writerOf(metric);
   if (!("value" in seen)) {
     // If a quiet machine would lack the figure, too, the busy machine is not the reason.

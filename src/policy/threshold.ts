@@ -41,7 +41,7 @@ export function parseThreshold(text: string): Threshold | string {
   const name = isPercent && isMetricName(`${written}_share`) ? `${written}_share` : written;
   if (!isMetricName(name)) {
     const meant = meantMetric(name);
-    return `knows no metric "${name}"${meant === "" ? "; there are" : `${meant} There are`} ${METRIC_NAMES.join(", ")}`;
+    return `has the unknown metric "${name}"${meant === "" ? "; metrics:" : `${meant} Metrics:`} ${METRIC_NAMES.join(", ")}`;
   }
   const metric = metricOf(name);
   const labels = parseLabels(labelText ?? "", metric.labels);
@@ -49,7 +49,8 @@ export function parseThreshold(text: string): Threshold | string {
   if (metric.kind === "distribution" || metric.kind === "difference") {
     const stats = metric.kind === "distribution" ? STATS : DIFFERENCE_STATS;
     if (stat === undefined) return `needs a statistic after "${name}": one of ${stats.join(", ")}`;
-    if (!stats.some((known) => known === stat)) return `knows no statistic "${stat}"; there are ${stats.join(", ")}`;
+    if (!stats.some((known) => known === stat))
+      return `has the unknown statistic "${stat}"; expected one of ${stats.join(", ")}`;
   } else if (stat !== undefined) {
     return `has the statistic "${stat}", but "${name}" is one figure`;
   }

@@ -106,7 +106,7 @@ const FRAME = {
   exchanges: [],
 } satisfies Partial<CheckResult>;
 
-/** What no phase covers: that the generator was not valid, that the run was stopped, that nothing was sent. */
+/** Problems of the run as a whole: the generator was not valid, the run was stopped, or nothing was sent. */
 function judgedRun(run: JudgedRun): CheckResult {
   const open = run.reasons.filter(({ phase }) => phase === undefined);
   const [{ reason } = {}, ...more] = open;
@@ -190,7 +190,7 @@ function judgedPhase(run: JudgedRun, phase: JudgedPhase): CheckResult {
   };
 }
 
-/** The reason for which nothing of a phase could be decided, if it is one for all of it. */
+/** The reason why a phase is undecided, if the machine was busy and no finding has another reason. */
 function reasonOf(findings: readonly Finding[]): Pick<CheckResult, "reason"> {
   const reasons = findings.flatMap(({ outcome, reason }) =>
     outcome === "undecided" && reason !== undefined ? [reason] : [],

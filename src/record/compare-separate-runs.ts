@@ -9,7 +9,7 @@ export interface FigurePair extends Pick<ComparedMetric, "name" | "unit" | "wors
   /** The 95 % intervals of two shares; without them, the samples count as independent. */
   readonly shares?: { readonly a: MeasuredShare; readonly b: MeasuredShare } | undefined;
   /** Why the two are not comparable, such as different machines. */
-  readonly apart?: string | undefined;
+  readonly notComparable?: string | undefined;
 }
 
 /**
@@ -34,14 +34,14 @@ const MIN_SAMPLES = 30;
  * decided. This is weaker evidence than an interleaved session.
  */
 export function compareSeparateRuns(figure: FigurePair): ComparedMetric {
-  const { name, unit, worse, a, b, samples, apart } = figure;
+  const { name, unit, worse, a, b, samples, notComparable } = figure;
   const change = changeOf(figure);
   const metric = {
     ...{ name, unit, worse, a, b, change, pairs: 1, low: null, high: null, margin: 0 },
     ...{ p: null, pHolm: null, detectable: null, neededPairs: null },
   };
   const open = (why: string): ComparedMetric => ({ ...metric, verdict: "inconclusive", why });
-  if (apart !== undefined) return open(apart);
+  if (notComparable !== undefined) return open(notComparable);
   if (a === null || b === null)
     return open(b === null ? "lost: only the first run measured it" : "only the second run measured it");
   if (unit === "share") {

@@ -8,7 +8,7 @@ const json = z.json() as unknown as z.ZodType<JsonValue>;
 /** Classes of status codes that an expectation can name. */
 export const STATUS_RANGES = ["2xx", "anything but 2xx", "4xx", "5xx", "anything but 5xx"] as const;
 
-/** What had to hold. */
+/** What was expected. */
 export const expectedSchema = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("value"), value: json }),
   z.strictObject({ kind: z.literal("one-of"), values: z.array(json) }),
@@ -22,7 +22,7 @@ export const expectedSchema = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("condition"), text: z.string() }),
 ]);
 
-/** What was there. */
+/** What was observed. */
 export const observedSchema = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("absent") }),
   z.strictObject({ kind: z.literal("value"), value: json }),

@@ -47,12 +47,11 @@ export {
 export type { EndingThreshold, JudgedLoad, JudgedRun, LoadReason } from "./judged-load.ts";
 export { SAMPLES_NEEDED } from "./quantile-samples.ts";
 export { RECORD_VERSION, type RunRecord, type RunVerdict, runRecordJsonSchema, runRecordSchema } from "./run-record.ts";
-export {
-  BLOCKS_TOO_SHORT,
-  type CheckChange,
-  type ComparedMetric,
-  type Comparison,
-  type ComparisonReason,
+export type {
+  CheckChange,
+  ComparedMetric,
+  Comparison,
+  ComparisonReason,
 } from "./sections/comparison-section.ts";
 export type { EventExecution, EventFigures, LoadEvent } from "./sections/event-section.ts";
 export {

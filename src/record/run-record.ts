@@ -23,7 +23,7 @@ const requirementSchema = z.strictObject({
 });
 
 /**
- * What a reason of a verdict is: a failure's cause, check instances without a cause, a waiver that no longer covers anything, a
+ * Kinds of reasons for a verdict: the cause of a failure, check instances without a cause, a waiver that covers nothing now, a
  * gate of the policy, a profile, what a comparison found, or how the run ended. `more` counts reasons that are not listed.
  */
 const REASON_KINDS = ["cause", "checks", "waiver", "gate", "profile", "comparison", "run", "more"] as const;
@@ -110,7 +110,7 @@ export const runRecordSchema = z
     claimed: claimedSchema.optional(),
     /** Present if profiles were chosen: the result of each that exists. */
     profiles: z.array(profileResultSchema).optional(),
-    /** Present if profiles were chosen: results that are no pass and do not decide, because no chosen profile requires them. */
+    /** Present if profiles were chosen: non-pass results that do not count, because no chosen profile requires them. */
     notDeciding: z.array(z.string()).optional(),
     verdict: verdictSchema,
     counts: z.record(z.enum(STATUSES), z.int()),

@@ -27,7 +27,7 @@ export async function play(
   const head = `${response.head}date: ${dateNow()}\r\nx-request-id: up_${logged.id}\r\n\r\n`;
   if (behaviour.latencyMs > 0) await waitMs(behaviour.latencyMs, link);
   if (behaviour.break?.at === "before-head") return breakOff(link, behaviour.break.how, logged);
-  if (link.closed.aborted) return left(logged);
+  if (link.closed.aborted) return endedByGateway(logged);
   logged.status = response.status;
   logged.headMs = sinceStartMs();
   if (behaviour.break?.at === "inside-head") {
@@ -56,7 +56,7 @@ async function playParts(
   for (const part of response.parts) {
     const leftMs = startedMs + part.afterMs - performance.now();
     if (leftMs > 0.5) await waitMs(leftMs, link);
-    if (link.closed.aborted) return left(logged);
+    if (link.closed.aborted) return endedByGateway(logged);
     const bytes = withReplyId(part, logged.id);
     const stop = behaviour.break;
     if (stop !== undefined && (!response.isStream || stop.at === logged.sentEvents)) {
@@ -65,7 +65,7 @@ async function playParts(
       return breakOff(link, stop.how, logged);
     }
     await writeAll(link, bytes, behaviour);
-    if (link.closed.aborted) return left(logged);
+    if (link.closed.aborted) return endedByGateway(logged);
     if (response.isStream) logged.sentEvents++;
   }
   return ended(logged);
@@ -84,7 +84,7 @@ async function writeAll(link: Link, bytes: Buffer, { slowly }: Behaviour): Promi
 async function breakOff({ socket, closed }: Link, how: "reset" | "close" | "stall", logged: LoggedRequest) {
   if (how === "stall") {
     if (!closed.aborted) await once(closed, "abort");
-    return left(logged);
+    return endedByGateway(logged);
   }
   logged.end = "broken-off";
   logged.endMs = sinceStartMs();
@@ -94,7 +94,7 @@ async function breakOff({ socket, closed }: Link, how: "reset" | "close" | "stal
   return false;
 }
 
-function left(logged: LoggedRequest): false {
+function endedByGateway(logged: LoggedRequest): false {
   logged.end = "gateway-left";
   logged.endMs = sinceStartMs();
   return false;

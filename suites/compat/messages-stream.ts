@@ -8,7 +8,7 @@ import { aJsonType, anEmptyArray, defineCompat, judgeIds, memberJudge } from "./
 
 export const STOP_REASONS = ["end_turn", "max_tokens", "stop_sequence", "tool_use", "pause_turn", "refusal"];
 const DELTAS = ["text_delta", "input_json_delta", "thinking_delta", "signature_delta", "citations_delta"];
-/** Equal to no index: what is expected if no block is open. */
+/** Expected index if no block is open: a text, which no received index equals. */
 const OPEN_BLOCK = "the index of an open block";
 
 const wholeNumber = that(

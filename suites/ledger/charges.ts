@@ -73,7 +73,7 @@ function isFree({ terms }: LedgerRecording, { model, tokens }: Sent): boolean {
   return price !== undefined && priceOf(price, tokens) === 0;
 }
 
-/** How many charges rows are: a reversal takes one back. */
+/** Net number of charges in these rows: a reversal cancels one. */
 function chargesIn(rows: readonly LedgerRow[]): number {
   const count = (test: (cost: number) => boolean) =>
     rows.filter(({ costMicroUsd }) => costMicroUsd !== null && test(costMicroUsd)).length;

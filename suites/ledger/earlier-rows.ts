@@ -3,7 +3,7 @@ import type { LedgerReading, LedgerRow } from "../../src/target/index.ts";
 const COUNTS = ["requests", "input", "cachedInput", "cacheWrite5m", "cacheWrite1h", "output", "reasoning"] as const;
 
 /**
- * A reading without what was there before the first request: the time range of a reading begins earlier, because clocks differ.
+ * Removes rows from before the first request: the time range of a reading begins earlier, because clocks differ.
  *
  * @param merges whether a row may stand for several requests; what was there before is then a part of a row.
  */

@@ -11,7 +11,7 @@ export interface Matched {
   readonly rows: readonly (readonly LedgerRow[])[];
   /** Rows of no request, and rows that name another key. */
   readonly others: readonly LedgerRow[];
-  /** Those of them that name another key, and are the row of one of these requests all the same. */
+  /** The rows among `others` that name another key although they match one of these requests. */
   readonly chargedToOthers: readonly LedgerRow[];
 }
 

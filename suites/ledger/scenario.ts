@@ -1,4 +1,4 @@
-import { defineScenario, type Response, type Session, type Upstreamed } from "../../src/checks/index.ts";
+import { defineScenario, type Response, type Session, type UpstreamTraffic } from "../../src/checks/index.ts";
 import { atPointer } from "../../src/core/index.ts";
 import type { Dialect } from "../../src/dialects/index.ts";
 import type { Verdict } from "../../src/judging/index.ts";
@@ -190,7 +190,7 @@ export function assumeServedRows(recording: LedgerRecording, verdict: Verdict): 
   verdict.assume(recording.terms.merges || isRecorded, "the ledger has a row for a served request");
 }
 
-type Marked = { readonly response: Response; readonly upstream: Upstreamed };
+type Marked = { readonly response: Response; readonly upstream: UpstreamTraffic };
 
 async function send(t: Session, one: Case, tokens: Tokens, key: Key): Promise<Marked> {
   const usage = scriptedUsage(tokens);
@@ -245,7 +245,7 @@ function isCharged({ outcome, response, received }: Pick<Sent, "outcome" | "resp
 export const isPartlyElsewhere = ({ sent }: LedgerRecording): boolean =>
   sent.some(({ response, received }) => response.admitted && received === 0);
 
-/** How many requests without a row may have one that only an id identifies: their tokens are not known. */
+/** How many requests without a row may still have one that only an id could match, because their tokens are not known. */
 export function unplacedIn({ sent }: LedgerRecording, { rows }: Matched): number {
   return sent.filter(
     ({ outcome, response, received }, index) =>

@@ -8,7 +8,7 @@ export const SETTLE_TIMEOUT_MS = 90_000;
 const POLL_MS = 500;
 /** How long nothing may change after all rows are there, ms: a second charge may follow the first. */
 const QUIET_MS = 2_500;
-/** A ledger in which rows appear so late is still being written, ms after the last request. */
+/** If new rows appear this long after the last request, ms, the ledger is still being written. */
 const STILL_MS = SETTLE_TIMEOUT_MS - 30_000;
 /** Readings that may fail one after the other. */
 const MAX_PROBLEMS = 3;

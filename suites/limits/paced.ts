@@ -2,8 +2,8 @@ import { accountOfKey, type RequestSpec, type Response, type Session } from "../
 import { WINDOW_OVER_MS } from "../../src/limits/index.ts";
 import type { Key } from "../../src/target/index.ts";
 
-/** The reason to report for such a wait. */
-export const A_WINDOW = "a rate window to be over";
+/** Label of a wait for the end of a rate window, for the progress display. */
+export const RATE_WINDOW_LABEL = "a rate window to end";
 
 /** Waits until nothing that was sent on the key's account counts any more. */
 export async function untilQuiet(t: Session, key: Key): Promise<void> {
@@ -13,7 +13,7 @@ export async function untilQuiet(t: Session, key: Key): Promise<void> {
 
 /** Spreads `perMinute` requests evenly over one minute, after a quiet minute. */
 export async function paced(t: Session, specs: readonly RequestSpec[], perMinute: number): Promise<Response[]> {
-  await t.wait(WINDOW_OVER_MS, A_WINDOW);
+  await t.wait(WINDOW_OVER_MS, RATE_WINDOW_LABEL);
   const count = Math.max(1, Math.floor(perMinute));
   const startUs = t.nowUs();
   const sent: Promise<Response>[] = [];

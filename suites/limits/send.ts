@@ -1,10 +1,10 @@
 import type { HeldRequest, RequestSpec, Response, Session } from "../../src/checks/index.ts";
 import { LONG_STORY } from "../shared/requests/texts.ts";
 
-type AskKey = RequestSpec["key"] & {};
+export type RequestKey = RequestSpec["key"] & {};
 
 /** A stream that stays in flight for as long as the long model generates, on its own connection. */
-export function longStream(key: AskKey): RequestSpec {
+export function longStream(key: RequestKey): RequestSpec {
   return {
     key,
     mode: "streaming",
@@ -16,15 +16,15 @@ export function longStream(key: AskKey): RequestSpec {
 }
 
 /** The plainest request with a key; it may be denied. */
-const plain = (key: AskKey): RequestSpec => ({ key, intent: "any" });
+const plain = (key: RequestKey): RequestSpec => ({ key, intent: "any" });
 
 /** One plain request, to see whether its account is denied. */
-export function sendPlain(t: Session, key: AskKey): Promise<Response> {
+export function sendPlain(t: Session, key: RequestKey): Promise<Response> {
   return t.start(plain(key)).done;
 }
 
 /** Plain requests, sent concurrently. */
-export function sendPlainAtOnce(t: Session, key: AskKey, count: number): Promise<Response[]> {
+export function sendPlainAtOnce(t: Session, key: RequestKey, count: number): Promise<Response[]> {
   return atOnce(t, [plain(key)], count);
 }
 

@@ -117,7 +117,7 @@ const maxTokensBounds = defineCheck({
         });
       }
     }
-    if (verdict.findings.length === 0) verdict.notApplicable("the reply is not long enough to be bounded");
+    if (verdict.findings.length === 0) verdict.notApplicable("the replies are too short, and state no output tokens");
   },
 });
 

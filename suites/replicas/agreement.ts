@@ -50,7 +50,7 @@ function idsOf(list: Response): ReadonlySet<string> {
 const SERIES = 6;
 /** Streams that keep an address busy. */
 const BUSY = 3;
-/** Beyond three times the usual duration, ms: a stall of a shared machine is shorter. */
+/** Allowance beyond three times the usual duration, ms: longer than a stall of a shared machine. */
 const SLACK_MS = 400;
 
 /** What one address did while another one was busy. */

@@ -17,7 +17,7 @@ import { excessText } from "./excess.ts";
 
 /** A wait that takes longer is not tried, ms. */
 const MAX_WAIT_MS = 65_000;
-/** Until nothing that other checks sent counts any more, ms. */
+/** Pause after which requests of other checks no longer count toward the limit, ms. */
 const QUIET_MS = 61_000;
 /** Share of the limit that the first address must have admitted, so that the rest of the window is known. */
 const USED_SHARE = 0.8;

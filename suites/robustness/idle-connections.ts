@@ -15,7 +15,7 @@ const idleConnections = defineInvariant({
   judge(responses, verdict) {
     const rested = restedOnes(responses);
     const reset = rested.filter(({ exchange }) => isStale(exchange));
-    if (rested.length < FEWEST) return verdict.notApplicable("hardly a connection rested between two requests");
+    if (rested.length < FEWEST) return verdict.notApplicable("too few requests reused a connection that had been idle");
     const most = that("fewer than half of them", (count) => (count as number) < Math.max(FEWEST, rested.length / 2));
     verdict.should("HTTP-KEEP-ALIVE", reset.length, most, {
       in: reset[0] ?? rested[0],

@@ -19,8 +19,8 @@ function untouched(responses: readonly Response[]): Response[] {
   );
 }
 
-/** States that nothing is wrong with any of them. @param what is wrong, as a predicate of "responses that". */
-function none(
+/** Requires that no response is bad. @param what completes the subject "responses that …". */
+function requireNone(
   verdict: Verdict,
   requirement: Parameters<Verdict["must"]>[0],
   bad: readonly Response[],
@@ -51,14 +51,14 @@ const framing = defineInvariant({
   judge(responses, verdict) {
     const seen = untouched(responses);
     if (seen.length === 0) return verdict.inconclusive("nothing was sent");
-    none(
+    requireNone(
       verdict,
       "HTTP-FRAMING",
       seen.filter(({ exchange }) => exchange.ending.kind === "protocol-error"),
       seen.length,
       "are not HTTP/1.1",
     );
-    none(
+    requireNone(
       verdict,
       "HTTP-FRAMING",
       seen.filter(({ exchange }) => exchange.afterwards !== undefined),
@@ -75,7 +75,7 @@ const framing = defineInvariant({
     // If a provider interrupts a reply, a gateway can only close the connection.
     const areFew = cutStreams.length <= Math.max(TOLERATED, streams.length * CUT_SHARE);
     const others = cut.filter((response) => !isServedStream(response));
-    none(verdict, "HTTP-FRAMING", areFew ? others : cut, seen.length, what);
+    requireNone(verdict, "HTTP-FRAMING", areFew ? others : cut, seen.length, what);
     if (areFew)
       verdict.should("STEADY-SERVICE", cutStreams.length, 0, {
         in: cutStreams[0],
@@ -88,7 +88,7 @@ const framing = defineInvariant({
         requested.mode === "non-streaming" &&
         requested.intent !== "invalid",
     );
-    none(verdict, "HTTP-FRAMING", stuck, seen.length, "are shorter than declared");
+    requireNone(verdict, "HTTP-FRAMING", stuck, seen.length, "are shorter than declared");
     const floods = seen.filter(({ exchange }) => (exchange.response?.interim.length ?? 0) > 20);
     verdict.should("HTTP-INTERIM", floods.length, 0, {
       in: floods[0],
@@ -106,7 +106,7 @@ const bodies = defineInvariant({
   judge(responses, verdict) {
     const complete = responses.filter(({ complete }) => complete);
     if (complete.length === 0) return verdict.inconclusive("no response was complete");
-    none(
+    requireNone(
       verdict,
       "HTTP-CODING",
       complete.filter(({ exchange }) => exchange.response?.body.decodeError !== undefined),
@@ -116,7 +116,7 @@ const bodies = defineInvariant({
     const text = complete.filter(
       ({ headers }) => /json|event-stream/.test(mediaType(headers)) || mediaType(headers) === "",
     );
-    none(
+    requireNone(
       verdict,
       "JSON-UTF8",
       text.filter(({ exchange }) => exchange.response?.body.base64 !== undefined),
@@ -126,7 +126,7 @@ const bodies = defineInvariant({
     const json = complete.filter(
       (response) => /^application\/(?:.*\+)?json$/.test(mediaType(response.headers)) && mayBeJson(response),
     );
-    none(
+    requireNone(
       verdict,
       "JSON-TEXT",
       json.filter((response) => !response.isJson),

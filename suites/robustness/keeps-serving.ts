@@ -2,7 +2,7 @@ import {
   type Check,
   defineInvariant,
   describeOutage,
-  isForGood,
+  isPermanent,
   type Outage,
   outagesIn,
   type Response,
@@ -39,7 +39,7 @@ function judgeOutage(outage: Outage, verdict: Verdict): void {
   const isExplained = upstreamFailures > 0;
   const failures = isExplained ? `; ${upstreamFailures} requests before it met upstream failures` : "";
   const because = describeOutage(outage) + failures;
-  const isWrong = saysUnknown(outage) || isForGood(outage);
+  const isWrong = saysUnknown(outage) || isPermanent(outage);
   if (isWrong && !isExplained) verdict.must("BASE-3", "refused", "served", { ...seen, because });
   else if (isWrong || (until !== undefined && !isExplained))
     verdict.should("STEADY-SERVICE", "refused", "served", { ...seen, because });
@@ -59,7 +59,7 @@ const isUnexplainedPause = (outage: Outage): boolean =>
 const MAX_PAUSES = 2;
 const MAX_OUTAGE_SHARE = 0.05;
 
-/** The number of refused requests is not a measure, because the others wait. */
+/** Judges the length of the pauses, not the number of refused requests, because the run waits during a pause. */
 function judgeShare(pauses: readonly Outage[], responses: readonly Response[], verdict: Verdict): void {
   const [pause] = pauses;
   if (pause === undefined) return;

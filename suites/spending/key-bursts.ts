@@ -34,7 +34,7 @@ export function passedTheLimit({ served, sequential }: Pick<Burst, "served" | "s
 
 /**
  * A burst of short requests on a fresh key, several times what the limit pays for. How many of them are served depends on the
- * tally's lag; that they count in the end does not.
+ * tally's lag, but all of them must count in the end.
  */
 export async function burst(t: Session, state: UsedUpState, drives: readonly Drive[]): Promise<Burst | null> {
   const model = drives.find(({ kind, denial, served }) => kind.long !== true && denial !== null && served > 0);

@@ -70,7 +70,7 @@ export interface KeyRun {
   readonly hasFreeBatches: boolean;
   /** The kind of traffic that uses the key up. */
   own: Kind;
-  /** What `open` records. */
+  /** Recorded as `KeyRecording.open`. */
   open: string | null;
 }
 

@@ -127,7 +127,7 @@ function stepsFor(state: UsedUpState): readonly Step<KeyRun, KeyRecording>[] {
       when: isUsedUp,
       async run({ t, key }) {
         // A key that is accepted again after a while was not stopped: a cap lasts a day, a budget for ever.
-        if (!t.run.isQuick) await t.wait(REFILL_MS, "a used-up key to be denied still");
+        if (!t.run.isQuick) await t.wait(REFILL_MS, "the next try of a used-up key");
         if (key === undefined) return null;
         return t.send({ key, mode: "non-streaming", intent: "denied", repeats: false });
       },

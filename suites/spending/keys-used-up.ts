@@ -69,7 +69,7 @@ const denialFormat: UsedUpSpec = {
     "Once the limit takes effect, the key must be denied in both dialects, streaming and non-streaming, with the status and reason in the specification: 402 quota_exceeded for the daily cap, 429 budget_exhausted for the lifetime budget.",
   judge({ denied, open, again, drives, expected }, verdict) {
     const [own] = drives;
-    if (own?.denial == null) return verdict.inconclusive("the limit never set in");
+    if (own?.denial == null) return verdict.inconclusive("the limit never took effect");
     if (open !== null) verdict.markUndecided("inconclusive", open);
     judgeDenial(verdict, own.denial, expected);
     for (const response of denied) {
@@ -92,7 +92,7 @@ const spellings: UsedUpSpec = {
   explains:
     "The used-up key is sent as `bearer`, with two spaces after the scheme, and with an x-api-key header next to the bearer key or instead of it. A gateway may reject these with 401; it must not serve them. A spelling that is served is tried again later, because a gateway may settle charges with a delay. A failure means that spending is counted by the text of a header instead of by key: a client that varies the header bypasses the limit.",
   judge({ spelled, drives, state }, verdict) {
-    if (drives[0]?.denial == null) return verdict.inconclusive("the limit never set in");
+    if (drives[0]?.denial == null) return verdict.inconclusive("the limit never took effect");
     if (spelled.length === 0) return verdict.notApplicable("a quick run, or some kinds of traffic were still served");
     const requirement = state === "cappable" ? "ERR-402-QUOTA" : "ERR-429-BUDGET";
     for (const { spelling, first, later, usual, nonexistent } of spelled) {
@@ -161,7 +161,7 @@ const siblings: UsedUpSpec = {
   explains:
     "While the used-up key is denied, another key of the account must be served in both dialects, streaming and non-streaming. A fresh key of its kind, where one can be created, must not be denied at its first request.",
   judge({ sibling, fresh, again, drives, state }, verdict) {
-    if (drives[0]?.denial == null || again === null) return verdict.inconclusive("the limit never set in");
+    if (drives[0]?.denial == null || again === null) return verdict.inconclusive("the limit never took effect");
     verdict.assume(isSpendingDenial(again), "the key was still denied");
     for (const response of withoutStrays(sibling)) judgeSibling(response, state, verdict);
     if (fresh !== null && drives[0].served > 0)

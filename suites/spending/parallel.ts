@@ -20,7 +20,7 @@ const RELEASED_MS = 30_000;
 const POLL_MS = 5_000;
 /** Failed requests after which a key is not tried any more. */
 const MAX_FAILED = 5;
-/** A larger part of the limit that stays unusable is a fault; a request's own cost always may. */
+/** Largest share of the limit that may stay unusable; the cost of one request always may. */
 const MAX_REST = 0.15;
 
 /** What was served with one fresh key. */
@@ -59,12 +59,12 @@ interface Burst {
   readonly affordable: number | undefined;
 }
 
-/** Smallest part of the limit whose denial is a fault, requests. */
+/** Largest part of the limit that may stay unusable, requests. */
 const restOf = (affordable: number): number => Math.max(1, Math.ceil(affordable * MAX_REST));
 
 /** Long enough that parallel requests are in flight together, ms, and short enough to be sent one after the other. */
 const REPLY_MS = 150;
-/** The reply, tokens: also the most that is reserved for it. */
+/** Length and output limit of the reply, tokens: no more is reserved than the reply costs. */
 const OUTPUT = 8;
 
 /** A request whose reply takes a while, if the providers can be scripted. */
@@ -181,7 +181,7 @@ function capCheck(state: UsedUpState, id: `spending.${string}`): Check {
       verdict.assume(affordable > 1, `the ${limit} covers more than one request`);
       if (!levels.some(([first]) => first !== undefined && first.parallel > 1))
         return verdict.notApplicable("the account allows too few parallel requests (limits.inFlight)");
-      // The tally of a cap may lag, so a key may have been served beyond it: the least that one was is the limit.
+      // The tally of a cap may lag, so keys may have been served beyond it: the lowest count is closest to the limit.
       const limitOf = state === "cappable" ? Math.min(...sequential.map(({ served }) => served)) : affordable;
       for (const used of levels) {
         const [first] = used;
@@ -208,7 +208,7 @@ function capCheck(state: UsedUpState, id: `spending.${string}`): Check {
               because: `requests served with ${parallel} in parallel; the budget covers ${affordable}`,
             },
           );
-        // What is served one at a time is itself the measure.
+        // Sequential requests are what the parallel ones are compared with.
         if (parallel > 1)
           verdict.should("SPEND-13", Math.min(...rest), atMost(restOf(limitOf)), {
             ...seen,

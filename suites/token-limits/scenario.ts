@@ -113,7 +113,7 @@ export const tokenScenario = defineScenario({
     if (refused !== undefined) verdict.inconclusive(`a first small request was not served: ${refused.summary}`);
     const spends = probes.responses.map((response) => spendOf(response, tokens.counts, probes.maxTokens));
     if (spends.includes(undefined))
-      verdict.inconclusive("replies do not tell their token counts, so nobody can say what counts toward the limit");
+      verdict.inconclusive("replies state no token counts, so usage of the limit cannot be computed");
     const most = Math.max(...spends.map((spend) => spend?.most ?? 0));
     if (most > tokens.tokensPerMinute * IN_A_ROW_SHARE)
       verdict.inconclusive(

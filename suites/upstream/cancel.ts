@@ -1,14 +1,14 @@
 import {
   type Check,
   defineCheck,
-  type ProviderSaw,
+  type MaskedUpstreamRequest,
   type RequestSpec,
   type Session,
-  type Upstreamed,
+  type UpstreamTraffic,
 } from "../../src/checks/index.ts";
 import { DIALECTS } from "../../src/dialects/index.ts";
 import { atMost, isTrue } from "../../src/judging/index.ts";
-import { assumePassed, NOTHING_RECEIVED, type ProviderScript, sendPlain } from "./marked.ts";
+import { assumeReachedProviders, NOTHING_RECEIVED, type ProviderScript, sendPlain } from "./marked.ts";
 
 /** The time a gateway may take to notice that its caller has disconnected, ms. */
 const NOTICE_MS = 1_000;
@@ -63,7 +63,7 @@ const cancelled = defineCheck({
     return { plain, ...(isLate(left) ? await leave(t, phase, 1) : left) };
   },
   judge({ plain, before, leftAtMs, after }, verdict, axes) {
-    assumePassed(verdict, plain);
+    assumeReachedProviders(verdict, plain);
     const running = before.requests.filter(({ end }) => end === undefined).map(({ id }) => id);
     if (running.length === 0)
       verdict.inconclusive(
@@ -93,7 +93,7 @@ const cancelled = defineCheck({
   },
 });
 
-type Left = { readonly before: Upstreamed; readonly leftAtMs: number; readonly after: Upstreamed };
+type Left = { readonly before: UpstreamTraffic; readonly leftAtMs: number; readonly after: UpstreamTraffic };
 
 /** Sends a request, and disconnects in a phase of it. */
 async function leave(t: Session, phase: Phase, slower: number): Promise<Left> {
@@ -127,7 +127,7 @@ function isLate({ leftAtMs, after }: Left): boolean {
 }
 
 /** How the request ended at the provider; `undefined`: it was over before the gateway had to abort it. */
-function fateOf({ end, endMs = 0 }: ProviderSaw, leftAtMs: number) {
+function fateOf({ end, endMs = 0 }: MaskedUpstreamRequest, leftAtMs: number) {
   const afterMs = Math.max(0, Math.round(endMs - leftAtMs));
   if (end !== undefined && end !== "gateway-left" && afterMs <= NOTICE_MS) return undefined;
   if (end === undefined) return { isInTime: false, what: `no end within ${WATCHED_MS / 1_000} s` };

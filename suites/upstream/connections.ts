@@ -1,6 +1,6 @@
 import { type Check, defineCheck } from "../../src/checks/index.ts";
 import { that } from "../../src/judging/index.ts";
-import { assumePassed, type Passed, sendMarked } from "./marked.ts";
+import { assumeReachedProviders, type MarkedExchange, sendMarked } from "./marked.ts";
 
 /** Sequential requests: more than a gateway has processes with their own connections. */
 const REQUESTS = 24;
@@ -14,13 +14,13 @@ const keepAlive = defineCheck({
   needs: ["upstream"],
   cost: { requests: REQUESTS },
   async run(t) {
-    const passed: Passed[] = [];
+    const passed: MarkedExchange[] = [];
     for (let index = 0; index < REQUESTS; index++) passed.push(await sendMarked(t, { mode: "non-streaming" }));
     const connections = passed.flatMap(({ upstream }) => upstream.requests.map(({ connection }) => connection));
-    return { plain: passed[0] as Passed, connections };
+    return { plain: passed[0] as MarkedExchange, connections };
   },
   judge({ plain, connections }, verdict) {
-    assumePassed(verdict, plain);
+    assumeReachedProviders(verdict, plain);
     if (connections.length < REQUESTS / 2)
       verdict.inconclusive(`${connections.length} requests reached these providers`);
     const fewer = that(`fewer than ${connections.length}`, (count) => Number(count) < connections.length);

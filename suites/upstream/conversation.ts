@@ -6,7 +6,7 @@ import { isTrue } from "../../src/judging/index.ts";
 import { PIXEL } from "../shared/requests/images.ts";
 import { LONG_TEXT, MULTIBYTE_TEXT, SPACED_TEXT, SPECIAL_TEXT } from "../shared/requests/texts.ts";
 import { TWO_TOOLS } from "../shared/requests/tools.ts";
-import { assumePassed, isSameDialect, MARKER, type Passed, sendMarked, sendPlain } from "./marked.ts";
+import { assumeReachedProviders, isSameDialect, MARKER, type MarkedExchange, sendMarked, sendPlain } from "./marked.ts";
 
 const turn = (role: string, content: JsonValue): JsonObject => ({ role, content });
 
@@ -54,7 +54,7 @@ const conversation = defineCheck({
     return { plain, passed: await sendMarked(t, { mode: "non-streaming", intent: "any", fields }) };
   },
   judge({ plain, passed }, verdict) {
-    assumePassed(verdict, plain);
+    assumeReachedProviders(verdict, plain);
     const { response } = passed;
     const got = bodyOf(passed);
     if (got === undefined) {
@@ -71,7 +71,7 @@ const conversation = defineCheck({
 });
 
 /** The body that reached the provider that served the request, or the last one. */
-function bodyOf({ upstream }: Passed): unknown {
+function bodyOf({ upstream }: MarkedExchange): unknown {
   const served = upstream.requests.find(({ status }) => status === 200) ?? upstream.requests.at(-1);
   return served === undefined ? undefined : parseJson(served.body);
 }
@@ -189,7 +189,7 @@ const parameters = defineCheck({
     return { plain, expected: fields, passed: await sendMarked(t, request) };
   },
   judge({ plain, expected, passed }, verdict) {
-    assumePassed(verdict, plain);
+    assumeReachedProviders(verdict, plain);
     const { response } = passed;
     const got = bodyOf(passed);
     if (got === undefined) {

@@ -3,7 +3,14 @@ import { formatCount, member } from "../../src/core/index.ts";
 import { DIALECTS, MODES } from "../../src/dialects/index.ts";
 import { aReply, atMost, isTrue, serverError, success, that } from "../../src/judging/index.ts";
 import { DENIALS } from "../../src/requirements/index.ts";
-import { assumePassed, PAUSE_MS, type Passed, type ProviderScript, sendMarked, sendPlainNow } from "./marked.ts";
+import {
+  assumeReachedProviders,
+  type MarkedExchange,
+  PAUSE_MS,
+  type ProviderScript,
+  sendMarked,
+  sendPlainNow,
+} from "./marked.ts";
 
 type Failure = Extract<ProviderScript[string], { readonly error?: unknown }>;
 
@@ -49,7 +56,7 @@ const failure = defineCheck({
     return { plain, failed, declared: t.target.upstream?.attempts ?? null };
   },
   judge({ plain, failed, declared }, verdict) {
-    assumePassed(verdict, plain);
+    assumeReachedProviders(verdict, plain);
     const { response, upstream } = failed;
     const received = upstream.requests.length;
     const seen = { in: response, because: `after ${formatCount(received, "request")} to providers` };
@@ -105,7 +112,7 @@ const brokenReply = defineCheck({
     return { plain, broken };
   },
   judge({ plain, broken }, verdict) {
-    assumePassed(verdict, plain);
+    assumeReachedProviders(verdict, plain);
     const { response, upstream } = broken;
     const received = upstream.requests.length;
     if (received === 0) verdict.inconclusive(`the request reached no provider: ${response.summary}`);
@@ -134,7 +141,7 @@ const failover = defineCheck({
   async run(t) {
     const plain = await sendPlainNow(t);
     const [first = ""] = t.target.upstream?.failover ?? [];
-    const tried: Passed[] = [];
+    const tried: MarkedExchange[] = [];
     let failed = 0;
     for (let index = 0; index < MAX_TRIED; index++) {
       const request = { mode: t.mode, repeats: false, intent: "invalid" } as const;
@@ -148,7 +155,7 @@ const failover = defineCheck({
     return { plain, first, tried };
   },
   judge({ plain, first, tried }, verdict) {
-    assumePassed(verdict, plain);
+    assumeReachedProviders(verdict, plain);
     const shown = tried.findLast((passed) => hasReached(passed, first));
     if (shown === undefined) return verdict.inconclusive(`no request reached the provider ${first}`);
     const { response, upstream } = shown;
@@ -160,7 +167,7 @@ const failover = defineCheck({
   },
 });
 
-const hasReached = ({ upstream }: Passed, name: string): boolean =>
+const hasReached = ({ upstream }: MarkedExchange, name: string): boolean =>
   upstream.requests.some(({ provider }) => provider === name);
 
 /** The model that a reply names. */

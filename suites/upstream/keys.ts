@@ -1,6 +1,6 @@
 import { type Check, defineCheck } from "../../src/checks/index.ts";
 import { DIALECTS } from "../../src/dialects/index.ts";
-import { assumePassed, sendMarked } from "./marked.ts";
+import { assumeReachedProviders, sendMarked } from "./marked.ts";
 
 const callerKey = defineCheck({
   id: "upstream.caller-key",
@@ -22,7 +22,7 @@ const callerKey = defineCheck({
   },
   judge({ plain, ours, outsideCredentials, isPassedOn }, verdict) {
     if (isPassedOn) verdict.notApplicable("the target declares upstream.callerKey: passed-on");
-    assumePassed(verdict, plain);
+    assumeReachedProviders(verdict, plain);
     const seen = { in: plain.response };
     verdict.must("UPSTREAM-CALLER-KEY", ours, 0, { ...seen, because: "credentials of the caller reached a provider" });
     verdict.must("UPSTREAM-CALLER-KEY", outsideCredentials, 0, {

@@ -4,7 +4,14 @@ import { DIALECTS, toolsOf } from "../../src/dialects/index.ts";
 import { isTrue } from "../../src/judging/index.ts";
 import { isCutByUs } from "../shared/judge/cut-by-us.ts";
 import { ONE_TOOL } from "../shared/requests/tools.ts";
-import { assumePassed, type Passed, type ProviderScript, sendMarked, sendPlain, wordsOf } from "./marked.ts";
+import {
+  assumeReachedProviders,
+  type MarkedExchange,
+  type ProviderScript,
+  sendMarked,
+  sendPlain,
+  wordsOf,
+} from "./marked.ts";
 import { calledTools } from "./tools/called.ts";
 
 /** Above the usual limits of line readers: 4, 16 and 64 KiB, 256 KiB and 1 MiB. */
@@ -46,7 +53,7 @@ function reasoningIn({ stream }: Response): string | undefined {
   return pieces.length === 0 ? undefined : pieces.join("");
 }
 
-type Sent = { readonly short: Passed; readonly long: Passed };
+type Sent = { readonly short: MarkedExchange; readonly long: MarkedExchange };
 
 const longEvents = defineCheck({
   id: "upstream.long-events",
@@ -61,7 +68,7 @@ const longEvents = defineCheck({
   async run(t) {
     const { script, fields } = CARRIERS[t.case] as Carrier;
     const plain = await sendPlain(t, "streaming");
-    const send = (sizes: number[]): Promise<Passed> =>
+    const send = (sizes: number[]): Promise<MarkedExchange> =>
       sendMarked(
         t,
         { mode: "streaming", intent: "invalid", bounds: BOUNDS, ...(fields && { fields: fields(t.dialect) }) },
@@ -73,7 +80,7 @@ const longEvents = defineCheck({
     return { plain, sent };
   },
   judge({ plain, sent }, verdict, axes) {
-    assumePassed(verdict, plain);
+    assumeReachedProviders(verdict, plain);
     if (sent === null) return verdict.inconclusive("no long events were sent");
     const { got } = CARRIERS[axes.case ?? ""] as Carrier;
     const short = sent.short.response;

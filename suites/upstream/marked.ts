@@ -1,24 +1,28 @@
-import type { ProviderSaw, RequestSpec, Response, Session, Upstreamed } from "../../src/checks/index.ts";
+import type { MaskedUpstreamRequest, RequestSpec, Response, Session, UpstreamTraffic } from "../../src/checks/index.ts";
 import type { Verdict } from "../../src/judging/index.ts";
 
 /** What the providers respond, by their names; `*` is any other. */
 export type ProviderScript = Parameters<Session["upstream"]["setResponses"]>[1];
 
 /** One of our requests, and what the gateway made of it. */
-export type Passed = {
+export type MarkedExchange = {
   readonly marker: string;
   readonly response: Response;
   /** What the providers saw. */
-  readonly upstream: Upstreamed;
+  readonly upstream: UpstreamTraffic;
 };
 
 /** How long a provider may take to record the end of a request after its response has arrived, ms. */
 const NOTED_MS = 2_000;
 
-const hasEnded = ({ end }: ProviderSaw): boolean => end !== undefined;
+const hasEnded = ({ end }: MaskedUpstreamRequest): boolean => end !== undefined;
 
 /** Sends a request that the providers recognise, and waits until they are done with it. */
-export async function sendMarked(t: Session, request: RequestSpec = {}, script: ProviderScript = {}): Promise<Passed> {
+export async function sendMarked(
+  t: Session,
+  request: RequestSpec = {},
+  script: ProviderScript = {},
+): Promise<MarkedExchange> {
   const marker = t.upstream.marker();
   if (Object.keys(script).length > 0) await t.upstream.setResponses(marker, script);
   const own = { upstreamFails: Object.keys(script).length > 0, ...request };
@@ -41,7 +45,7 @@ function withMarker({ prompt, fields, ...request }: RequestSpec, marker: string)
 export const MARKER = "(marker)";
 
 /** A plain request in the check's dialect and mode, once per run: the result when nothing is wrong. */
-export function sendPlain(t: Session, mode = t.mode): Promise<Passed> {
+export function sendPlain(t: Session, mode = t.mode): Promise<MarkedExchange> {
   return t.scenarios.once(`upstream.plain-${t.dialect}-${mode}`, async () => {
     const plain = await sendMarked(t, { mode });
     // From here on the operator's key is known and masked everywhere.
@@ -58,7 +62,7 @@ export const PAUSE_MS = 3_000;
  * A plain request now. After failures a gateway may pause its providers; this waits for that, unless such requests were never
  * served, or waiting has already failed once.
  */
-export async function sendPlainNow(t: Session, mode = t.mode): Promise<Passed> {
+export async function sendPlainNow(t: Session, mode = t.mode): Promise<MarkedExchange> {
   const first = await sendPlain(t, mode);
   if (!first.response.admitted) return first;
   const recovery = await t.scenarios.once("upstream.recovery", async () => ({ hasFailed: false }));
@@ -73,10 +77,10 @@ export async function sendPlainNow(t: Session, mode = t.mode): Promise<Passed> {
 }
 
 /** The result of a request that was not sent because plain ones are not served. */
-export const NOTHING_RECEIVED: Upstreamed = { nowMs: 0, requests: [], ourKeys: 0 };
+export const NOTHING_RECEIVED: UpstreamTraffic = { nowMs: 0, requests: [], ourKeys: 0 };
 
 /** Continues only if a plain request was served, and by these providers. */
-export function assumePassed(verdict: Verdict, { response, upstream }: Passed): void {
+export function assumeReachedProviders(verdict: Verdict, { response, upstream }: MarkedExchange): void {
   const { endpoint, mode } = response.requested;
   const { status = 0 } = response;
   if (endpoint === "messages" && mode === "streaming" && status >= 400 && status < 500)
@@ -88,7 +92,7 @@ export function assumePassed(verdict: Verdict, { response, upstream }: Passed): 
 }
 
 /** Whether the gateway and its provider use the same dialect, so that bodies can be compared field by field. */
-export function isSameDialect({ response, upstream }: Passed): boolean {
+export function isSameDialect({ response, upstream }: MarkedExchange): boolean {
   const isMessages = /\/messages(?:\?|$)/.test(upstream.requests[0]?.path ?? "");
   return isMessages === (response.requested.endpoint === "messages");
 }

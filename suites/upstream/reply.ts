@@ -6,7 +6,7 @@ import { isTrue, type Verdict } from "../../src/judging/index.ts";
 import { tokenCountsOf } from "../shared/judge/token-counts.ts";
 import { MULTIBYTE_TEXT, SPECIAL_TEXT } from "../shared/requests/texts.ts";
 import { ONE_TOOL } from "../shared/requests/tools.ts";
-import { assumePassed, type ProviderScript, sendMarked, sendPlain } from "./marked.ts";
+import { assumeReachedProviders, type ProviderScript, sendMarked, sendPlain } from "./marked.ts";
 import { calledTools } from "./tools/called.ts";
 
 const TEXT = `${MULTIBYTE_TEXT}\n${SPECIAL_TEXT}\n  indented\tend  .`;
@@ -36,7 +36,7 @@ const reply = defineCheck({
     return { plain, passed: await sendMarked(t, request, { "*": REPLIES[t.case] as ProviderScript[string] }) };
   },
   judge({ plain, passed }, verdict, axes) {
-    assumePassed(verdict, plain);
+    assumeReachedProviders(verdict, plain);
     const { response } = passed;
     verdict.requireControl(response, "a request for this reply");
     if (axes.case === "tool") return judgeTool(response, verdict);
@@ -96,7 +96,7 @@ const usage = defineCheck({
     return { plain, passed: await sendMarked(t, request, { "*": { usage: COUNTED } }) };
   },
   judge({ plain, passed }, verdict, axes) {
-    assumePassed(verdict, plain);
+    assumeReachedProviders(verdict, plain);
     const { response } = passed;
     verdict.requireControl(response, "a request for this reply");
     const usage = tokenCountsOf(response);

@@ -1,7 +1,7 @@
 import { type Check, defineCheck, type Response } from "../../src/checks/index.ts";
 import { DIALECTS } from "../../src/dialects/index.ts";
 import { atLeast, atMost, isTrue } from "../../src/judging/index.ts";
-import { assumePassed, NOTHING_RECEIVED, sendMarked, sendPlain, sendPlainNow, wordsOf } from "./marked.ts";
+import { assumeReachedProviders, NOTHING_RECEIVED, sendMarked, sendPlain, sendPlainNow, wordsOf } from "./marked.ts";
 
 /** Events after which a stream stalls: the opening ones of either dialect, and some pieces of text. */
 const BEFORE_STALL = 6;
@@ -39,7 +39,7 @@ const streamed = defineCheck({
     return { plain, sent, response: await held.done };
   },
   judge({ plain, sent, response }, verdict) {
-    assumePassed(verdict, plain);
+    assumeReachedProviders(verdict, plain);
     if (!sent.requests.some(({ sentEvents }) => sentEvents >= BEFORE_STALL))
       verdict.inconclusive("the provider sent nothing yet");
     const pieces = response.stream.pieces.length;
@@ -73,7 +73,7 @@ const brokenStream = defineCheck({
     return { plain, broken: await sendMarked(t, { mode: "streaming", intent: "invalid", repeats: false }, script) };
   },
   judge({ plain, broken }, verdict) {
-    assumePassed(verdict, plain);
+    assumeReachedProviders(verdict, plain);
     const { response, upstream } = broken;
     const received = upstream.requests.length;
     if (received === 0) verdict.inconclusive(`the request reached no provider: ${response.summary}`);
@@ -137,7 +137,7 @@ const backpressure = defineCheck({
     return { plain, taken, received: requests.length, response: await held.done };
   },
   judge({ plain, taken, received, response }, verdict) {
-    assumePassed(verdict, plain);
+    assumeReachedProviders(verdict, plain);
     if (received === 0 || response.status !== 200)
       verdict.inconclusive(`the stream did not begin: ${response.summary}`);
     const read = response.exchange.response?.body.receivedBytes ?? 0;

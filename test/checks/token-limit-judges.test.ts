@@ -289,7 +289,7 @@ describe("what cannot be judged is not judged", () => {
   const ALL = ["enforced", "at-once", "not-early", "denial", "retry-after", "remaining"];
 
   test.each<[string, Partial<TokenRecording>, RegExp]>([
-    ["replies without usage", { probes: series({ count: 1, usage: false }) }, /do not tell their token counts/],
+    ["replies without usage", { probes: series({ count: 1, usage: false }) }, /state no token counts/],
     ["a limit that is too small", { probes: series({ count: 1, most: LIMIT / 4 }) }, /too small to be tested/],
     [
       "a first request that is refused",

@@ -237,7 +237,7 @@ describe("a claim is rejected", () => {
         withRecord(dir, whitewashed);
         return claimText(claim);
       },
-      /run\.json of .* does not state what its recording gives: .* is recorded as pass, but judged as (fail|warn)/,
+      /run\.json of .* does not match its recording: .* is recorded as pass, but judged as (fail|warn)/,
     ],
     [
       "with a record whitewashed to match, digests included",
@@ -245,7 +245,7 @@ describe("a claim is rejected", () => {
         withRecord(dir, whitewashed);
         return edited(withResult("conformant"))();
       },
-      /does not state what its recording gives/,
+      /does not match its recording/,
     ],
     [
       "after responses were changed",
@@ -255,7 +255,7 @@ describe("a claim is rejected", () => {
         );
         return claimText(claim);
       },
-      /\/record\/sha256|does not state what its recording gives/,
+      /\/record\/sha256|does not match its recording/,
     ],
     [
       "after a recording was removed",

@@ -122,7 +122,7 @@ test("the delay of a gateway is what it adds, in JSON, in the record, and in a p
   expect(record.overhead.arms[0].levels).toEqual(levels);
   expect(record.policy.gates.map(({ outcome }: { outcome: string }) => outcome)).toEqual(["fail", "pass"]);
   const page = readFileSync(join(folder.path, "run", "report.html"), "utf8");
-  expect(page.includes("Load that slow carries before it adds more at p99")).toBe(true);
+  expect(page.includes("Highest rate at which slow adds no more than a bound at p99")).toBe(true);
   expect(page.includes("slow adds")).toBe(true);
   expect(page.includes("gauntlet overhead --target ")).toBe(true);
   const again = await gauntlet(["rejudge", "run"], {}, folder.path);

@@ -25,7 +25,7 @@ test.each<[what: string, levels: readonly OverheadLevel[], says: RegExp | undefi
   ],
   ["everything comes 41 ms later: it may be slow", [overheadLevel({ addedMs: addedBy(41) })], undefined],
   [
-    "the first token arrives with the end",
+    "the first token arrives only when the stream ends",
     [stream({ directMs: SMALL, throughMs: SMALL, ttftMs: { direct: 2, through: 29 } })],
     /Streams are buffered/,
   ],

@@ -72,7 +72,7 @@ test.each<[what: string, facts: UpstreamFacts | undefined, says: readonly RegExp
   [
     "four of 16 at once",
     atOnce(waves(4, 4)),
-    [/^At most 4 of 16 requests at once reach the upstream; the others wait/],
+    [/^At most 4 of 16 concurrent requests reach the upstream at once; the others wait/],
   ],
   ["one of 16 at once", atOnce([0, ...times16((i) => HELD_MS + 1 + i).slice(1)]), [/At most 1 /]],
   ["nearly all of them", atOnce(waves(14, 1).concat(times16(() => HELD_MS + 9).slice(14))), []],

@@ -6,7 +6,7 @@ import { gauntlet, startGauntlet, temporaryFolder } from "../support/gauntlet.ts
 import { queueingGateway } from "../support/queueing-gateway.ts";
 
 const BRIEF = ["--concurrency", "16", "--prompt-bytes", "500", "--rounds", "4", "--block-s", "0.1", "--no-frontier"];
-const FROM_THE_LOG = /opens a connection|re-serialises|requests at once reach/;
+const FROM_THE_LOG = /opens a connection|re-serialises|concurrent requests reach the upstream at once/;
 
 interface ToWrite {
   readonly name: string;
@@ -67,7 +67,7 @@ test("connections, bodies and queues are derived from the upstream's log, none f
         "It re-serialises request bodies: the upstream received the same JSON value in other bytes.",
       ],
     ],
-    ["queueing", ["At most 4 of 16 requests at once reach the upstream; the others wait in the gateway."]],
+    ["queueing", ["At most 4 of 16 concurrent requests reach the upstream at once; the others wait in the gateway."]],
   ]);
 });
 

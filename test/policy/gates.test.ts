@@ -227,7 +227,7 @@ describe("thresholds over figures with intervals", () => {
   test("an undecided gate says what is known and what would be needed", () => {
     const messages = applyPolicy(record, policyOf({ gates: ["ttft_ms p99 < 181", "ttft_ms p999 < 900"] })).gates;
     expect(messages.map(({ message }) => message)).toEqual([
-      "180, its interval from 170 to 200, bound < 181; more samples narrow it",
+      "180 (interval: 170 to 200), bound < 181; more samples would narrow the interval",
       "the 5000 samples are correlated in time and count as fewer than the 3688 independent ones that p999 needs; run a longer load",
     ]);
   });
@@ -261,7 +261,7 @@ describe("thresholds over what a gateway adds", () => {
   });
 
   test("a statistic that a difference does not have is an error", () => {
-    expect(() => policyOf({ gates: ["overhead.added_ms p999 < 5"] })).toThrow("there are p50, p90, p99");
+    expect(() => policyOf({ gates: ["overhead.added_ms p999 < 5"] })).toThrow("expected one of p50, p90, p99");
   });
 });
 

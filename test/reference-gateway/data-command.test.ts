@@ -72,7 +72,7 @@ test.each<[what: string, make: (path: string) => void, says: RegExp]>([
   [
     "a file of a newer version",
     (path) => foreign(path, "PRAGMA application_id = 1196315724; PRAGMA user_version = 2"),
-    /format 2, of a newer version/,
+    /was written by a newer version .format 2/,
   ],
   ["a folder", (path) => mkdirSync(path), /is not a file/],
 ])("%s is refused and stays as it is", async (what, make, says) => {

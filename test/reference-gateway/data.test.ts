@@ -173,7 +173,7 @@ test("keys that are named at a later start must be those of the file", async () 
   const { second } = await start({ valid: "gk-the-first-text" });
   expect(await start({ valid: "gk-the-first-text", second })).toMatchObject({ valid: "gk-the-first-text", second });
   const refusal = await start({ valid: "gk-another-text" }).catch((error) => error);
-  expect(refusal).toMatchObject({ code: "USAGE", message: `keys: "valid" is another key in ${data}` });
+  expect(refusal).toMatchObject({ code: "USAGE", message: `keys: "valid" differs from the key in ${data}` });
   expect(JSON.stringify(refusal)).not.toContain("gk-");
   await expect(start({ vaild: "gk-the-first-text" })).rejects.toThrow('no ready-made key is named "vaild"');
   // A refused start leaves the file for the next one.

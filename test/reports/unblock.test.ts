@@ -18,7 +18,7 @@ function pasted(file: string, block: string): string {
 
 const planned = (file: string) => {
   const target = parseTarget(file, "t.yaml", ENVIRONMENT);
-  return planOf(CHECKS.flatMap(instancesOf), target, { hooked: false });
+  return planOf(CHECKS.flatMap(instancesOf), target, { canCreateKeys: false });
 };
 
 describe("the lines that unblock checks, as one document", () => {

@@ -21,7 +21,7 @@ export interface Times {
   readonly mode?: "streaming" | "non-streaming";
   /** Body of the request; default: an empty object. */
   readonly sent?: string;
-  /** Default: either. */
+  /** Default: `any`. */
   readonly intent?: RequestInfo["intent"];
   readonly nonce?: string;
   /** `true`: the connection was reset in the middle of the body. */

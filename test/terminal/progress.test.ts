@@ -208,3 +208,12 @@ test("without a terminal, a long step is reported now and then, with the time le
     vi.useRealTimers();
   }
 });
+
+test("without a terminal too, a cause is printed when it is found", () => {
+  const written: string[] = [];
+  plainProgress((text) => written.push(text))({
+    kind: "cause",
+    text: "fail: an unknown key gets 403 (AUTH-2, auth.unknown-key)",
+  });
+  expect(written).toEqual(["gauntlet: ✗ fail: an unknown key gets 403 (AUTH-2, auth.unknown-key)\n"]);
+});

@@ -198,7 +198,7 @@ function Seen({ group: { cause }, check, isUnfolded, context }: SeenProps) {
     <details class="seen on-paper" open={isUnfolded}>
       <summary>
         {evidence === undefined
-          ? "How to see it again"
+          ? "How to reproduce it"
           : control === undefined
             ? "An exchange"
             : "An exchange and its control request"}

@@ -6,7 +6,7 @@ import { bytes, decimal, enumerate, percent, plural } from "../format.ts";
 import { DataTable, Foreign, numbers, Section, StatusMark } from "../parts.tsx";
 
 const WORDS: Readonly<Record<string, string>> = {
-  observed: "Gauntlet saw the state arise",
+  observed: "observed by Gauntlet during the run",
   embedded: "created by the reference gateway, and verified before the check",
   hook: "declared by the provisioning hook",
   asserted: "declared in the target file",

@@ -25,7 +25,7 @@ interface Setup {
 const DEFAULT: Setup = { limits: "60000:200" };
 
 const SETUPS: Readonly<Record<string, Setup>> = {
-  // Streams take 4 s, so that at most 16 are in flight: what a killed replica had does not fit in addition to them.
+  // Streams take 4 s, so at most 16 are in flight: if a killed replica's streams still count, 18 is too low for the new ones.
   kill: { limits: "60000:18", options: " --pace 100" },
   // Up to 16 streams in flight are distinguished from 40.
   "rolling-restart-capacity": {

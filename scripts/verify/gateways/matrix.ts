@@ -100,6 +100,15 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => 
 const startedMs = Date.now();
 const problems: string[] = [];
 const chosen = args.onlyPage ? [] : ENTRIES.filter(({ name }) => names.length === 0 || names.includes(name));
+// Before half an hour of runs, not after it.
+const missing = chosen.flatMap(
+  (entry) =>
+    entry
+      .missing()
+      ?.split("\n")
+      .map((line) => `  ${entry.name}: ${line}`) ?? [],
+);
+if (missing.length > 0) throw new Error(`Install what is missing, or name the other gateways:\n${missing.join("\n")}`);
 for (const entry of chosen) {
   try {
     await claim(entry);
@@ -128,9 +137,7 @@ function minutes(): string {
 }
 
 /** Runs one gateway, and publishes its claim if the record of the run gives the same one. */
-async function claim({ name, profiles, target, missing, whileRunning }: Entry): Promise<void> {
-  const absent = missing();
-  if (absent !== undefined) throw new Error(absent);
+async function claim({ name, profiles, target, whileRunning }: Entry): Promise<void> {
   const run = join(records, name);
   rmSync(run, { recursive: true, force: true });
   const options = profiles.flatMap((profile) => ["--profile", profile]);

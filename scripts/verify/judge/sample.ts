@@ -8,7 +8,7 @@ export interface Sample {
 }
 
 export function everything(): Sample {
-  // `npm run verify disturbance` is about what only events show.
+  // Mutations that only the events of a workload reveal are covered by `npm run verify disturbance`.
   const shown = MUTATIONS.filter(({ shownByEvents }) => shownByEvents === undefined);
   return { mutations: shown.map(({ name }) => name), variants: VARIANTS.map(({ name }) => name) };
 }

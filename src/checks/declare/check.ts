@@ -92,7 +92,7 @@ export interface ScenarioCheckSpec<R extends Recordable> extends Declaration {
 }
 
 export interface InvariantSpec extends Declaration {
-  /** What a gateway must have for it to apply: it does not apply if the target declares that there is none. */
+  /** The state that it judges, such as an account with a rate limit; not applicable if the target declares that it has none. */
   readonly about?: Need;
   /** Dialect of the responses that it judges; default any. */
   readonly dialect?: DialectOfCheck;

@@ -17,7 +17,7 @@ export interface Explanation {
   readonly requirements: readonly AnyRequirement[];
 }
 
-/** @param options words that a command needs to find the check, such as `--suite own.ts`. */
+/** @param options command-line options that are needed to find the check, such as `--suite own.ts`. */
 export function explanationOf(check: Check, options: readonly string[] = []): Explanation {
   const { requirements } = check;
   const needs = check.kind === "sending" ? (check.needs ?? []) : [];

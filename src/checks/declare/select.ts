@@ -59,7 +59,7 @@ function inOtherSuites(name: string, owners: readonly string[], suites: readonly
 }
 
 function unknown(what: string, name: string, known: readonly string[]): UsageError {
-  // Suites are few; the names of checks are many.
+  // List all suites, because there are few; there are too many checks for that.
   const list =
     what === "suite"
       ? `The suites are ${known.join(", ")}. To add your own, use --suite FILE.`

@@ -96,7 +96,7 @@ export function isRefusedIn(outages: readonly Outage[], response: Response): boo
 }
 
 /** Whether the full wait for a model ended without success, and it was not served later either. */
-export function isForGood({ first, refused, until }: Outage): boolean {
+export function isPermanent({ first, refused, until }: Outage): boolean {
   const endUs = refused.at(-1)?.exchange.timeline.endUs ?? 0;
   return until === undefined && endUs - dueUs(first) >= MAX_OUTAGE_WAIT_MS * 1_000;
 }

@@ -107,7 +107,7 @@ export class Recovery {
    *
    * @returns whether the request should be sent again.
    */
-  async isOver(response: Response): Promise<boolean> {
+  async waitOutOutage(response: Response): Promise<boolean> {
     const { requested, exchange } = response;
     if (requested.probe === true || !refusesModel(response)) return false;
     const offer = offerOf(response);

@@ -41,7 +41,7 @@ export interface Plan {
 
 export interface PlanOptions {
   /** Whether a hook or the embedded gateway can create keys that the file does not have. */
-  readonly hooked: boolean;
+  readonly canCreateKeys: boolean;
   /** Number of rounds, each of which sends everything; default 1. */
   readonly rounds?: number;
   readonly run?: RunKind;
@@ -66,17 +66,17 @@ const PER_ROLE = 2;
 
 /** Plans what a selection sends and how long that takes. Sends and starts nothing. */
 export function planOf(instances: readonly Instance[], given: Target, options: PlanOptions): Plan {
-  const { hooked, rounds = 1, run = FULL_RUN } = options;
+  const { canCreateKeys, rounds = 1, run = FULL_RUN } = options;
   const target = withListedModels(given);
   const suites = [...new Set(instances.map(({ check }) => suiteOf(check.id)))];
-  const runnable = instances.filter((instance) => stateOf(instance, target, hooked) === "runs");
+  const runnable = instances.filter((instance) => stateOf(instance, target, canCreateKeys) === "runs");
   const preflight = preflightOf(given);
   const left = Math.max(0, target.budget.requests - preflight);
   const budget = planBudget(runnable, { target, left, rounds, run });
   const sending = runnable.filter(({ id }) => !budget.omitted.has(id));
   const plans = suites.map((suite): SuitePlan => {
     const own = instances.filter(({ check }) => suiteOf(check.id) === suite);
-    const states = own.map((instance) => stateOf(instance, target, hooked));
+    const states = own.map((instance) => stateOf(instance, target, canCreateKeys));
     const running = own.filter(({ id }, index) => states[index] === "runs" && !budget.omitted.has(id));
     return {
       suite,
@@ -89,7 +89,7 @@ export function planOf(instances: readonly Instance[], given: Target, options: P
     };
   });
   const missing = instances
-    .flatMap((instance) => missingOf(instance, target, hooked))
+    .flatMap((instance) => missingOf(instance, target, canCreateKeys))
     .filter(({ skipped }) => skipped === undefined);
   const lines = new Map(missing.map(({ unblock }) => [unblock.join("\n"), unblock]));
   const requests = budget.requests + Math.min(preflight, target.budget.requests);
@@ -125,10 +125,10 @@ export function preflightOf({ source, models, dialects, keys, addresses }: Targe
 }
 
 /** What an instance lacks and nobody can create. */
-function missingOf(instance: Instance, target: Target, hooked: boolean) {
+function missingOf(instance: Instance, target: Target, canCreateKeys: boolean) {
   return needsOf(instance, target).flatMap((need) => {
     const fixture = staticFixture(need, target, dialectOf(instance, target));
-    return fixture.ok || (hooked && fixture.skipped === undefined && need.startsWith("key.")) ? [] : [fixture];
+    return fixture.ok || (canCreateKeys && fixture.skipped === undefined && need.startsWith("key.")) ? [] : [fixture];
   });
 }
 
@@ -142,13 +142,13 @@ export interface Gaps {
 
 /** What a target file lacks that its hook cannot create. */
 export function gapsOf(instances: readonly Instance[], target: Target): Gaps {
-  const hooked = target.provision !== undefined;
+  const canCreateKeys = target.provision !== undefined;
   const needed = instances.flatMap((instance) => {
     const dialect = dialectOf(instance, target);
     return needsOf(instance, target).map((need) => ({ need, ...staticFixture(need, target, dialect) }));
   });
   const lacking = STATES.filter((state) => {
-    if (hooked && state.startsWith("key.")) return false;
+    if (canCreateKeys && state.startsWith("key.")) return false;
     return needed.some((fixture) => fixture.need === state && !fixture.ok && fixture.skipped === undefined);
   });
   const isThere = (state: State) => needed.some(({ need, ok }) => need === state && ok);
@@ -156,8 +156,8 @@ export function gapsOf(instances: readonly Instance[], target: Target): Gaps {
 }
 
 /** Whether an instance can run with the fixtures of the target file or of a hook. */
-export function stateOf(instance: Instance, target: Target, hooked: boolean): "runs" | "blocked" | "skipped" {
-  const missing = missingOf(instance, target, hooked);
+export function stateOf(instance: Instance, target: Target, canCreateKeys: boolean): "runs" | "blocked" | "skipped" {
+  const missing = missingOf(instance, target, canCreateKeys);
   if (missing.some(({ skipped }) => skipped !== undefined)) return "skipped";
   return missing.length === 0 ? "runs" : "blocked";
 }

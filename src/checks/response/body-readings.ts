@@ -22,7 +22,7 @@ export type BodyFact<T> = (readings: BodyReadings) => T;
 
 interface ReadBody {
   readonly endpoint: Endpoint;
-  /** Holds what was read until something else is. */
+  /** Keeps recently parsed values, and drops them when others are parsed. */
   readonly cache: ReadingCache;
 }
 

@@ -1,4 +1,4 @@
-/** Resolves when all concurrent work of the caller has ended or waits in the same way. */
+/** Resolves when every other item has ended or is waiting for the others, too. */
 export type AfterOthers = () => Promise<void>;
 
 /**

@@ -67,8 +67,8 @@ export async function runChecks(options: RunnerOptions): Promise<CheckResult[]> 
     onResult?.(result);
   };
   const { target, budget, run } = traffic;
-  const hooked = traffic.fixtures.provisioner !== undefined;
-  const runnable = instances.filter((instance) => stateOf(instance, target, hooked) === "runs");
+  const canCreateKeys = traffic.fixtures.provisioner !== undefined;
+  const runnable = instances.filter((instance) => stateOf(instance, target, canCreateKeys) === "runs");
   const plan = planBudget(runnable, { target, left: budget.left().requests, rounds, run });
   const shares = new Map([...plan.planned].map(([id, planned]) => [id, budget.setAside(planned)]));
   const unreached = (instance: Instance) =>

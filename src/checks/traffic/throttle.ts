@@ -11,7 +11,7 @@ const SLOWEST_MS = 3_500;
 /** Consecutive denials of requests sent as slowly as Retry-After says, after which the account counts as unusable. */
 const MAX_CONSECUTIVE_DENIALS = 5;
 
-/** A wait this long is for a one-minute window, ms; and the minimum number of requests in it that show its capacity. */
+/** Minimum Retry-After that indicates a one-minute window, ms; and minimum number of requests to infer its limit from. */
 const WINDOW_WAIT_MS = 5_000;
 const MIN_WINDOW = 20;
 

@@ -5,12 +5,12 @@ import type { RequestInfo } from "../response/response.ts";
 /** Deadline of a denied or invalid request, ms: such a response needs no provider. */
 export const QUICK_DEADLINE_MS = 20_000;
 /**
- * Time-outs of one kind of request after which its deadline becomes shorter, and how short. One is evidence; fifty cost an
- * hour.
+ * Timeouts of one kind of request after which its deadline is shortened, and to what. One timeout is evidence; waiting for
+ * fifty would take an hour.
  */
 const TIMEOUTS_UNTIL_SHORTER = 3;
 const SHORTER = { deadlineMs: 6_000, idleMs: 3_000 };
-/** After this many it is clear that the gateway hangs on everything; the rest of the run only finds the exceptions. */
+/** After this many timeouts the gateway evidently hangs on everything; the rest of the run only looks for exceptions. */
 const MANY_TIMEOUTS = 60;
 const MUCH_SHORTER = { deadlineMs: 2_500, idleMs: 1_200 };
 const MAX_TIMEOUTS = 240;
@@ -37,7 +37,7 @@ const MIB = 1024 * 1024;
  * response may hold. A run of all suites against a verbose gateway keeps 20 MB.
  */
 const KEPT_BYTES = 64 * MIB;
-/** Share of the rest that one response may use: this many may be in flight. */
+/** Share of the remaining memory that one response may use: up to 16 responses may arrive at the same time. */
 const SHARE = 1 / 16;
 const MIN_BYTES = 8 * 1024;
 /** Compressed size of a model list, as a share of its original size. */

@@ -43,7 +43,7 @@ export class Traffic implements AsyncDisposable {
   readonly scenarios = new ScenarioRuns();
   readonly serverErrors = new ServerErrors(
     (...request) => this.#throttledOnce(...request),
-    (control) => this.watch.recovery.isOver(control),
+    (control) => this.watch.recovery.waitOutOutage(control),
   );
   readonly #exchanges: Exchanges;
   readonly #pacing: Pacing;
@@ -134,7 +134,7 @@ export class Traffic implements AsyncDisposable {
       if (request.repeats === false || !this.#pacing.slowDownFor(response)) break;
       response = await this.#throttledOnce(request, defaults, response.id);
     }
-    for (let times = 0; times < MAX_OUTAGES && (await this.watch.recovery.isOver(response)); times++) {
+    for (let times = 0; times < MAX_OUTAGES && (await this.watch.recovery.waitOutOutage(response)); times++) {
       response = await this.#throttledOnce(request, defaults, response.id);
     }
     this.#pacing.noteFinal(response);

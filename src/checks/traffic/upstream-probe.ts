@@ -11,7 +11,7 @@ import type { RequestSpec } from "../declare/request-spec.ts";
 import type { Traffic } from "./traffic.ts";
 
 /** A request as a provider saw it; our keys in it are masked. */
-export type ProviderSaw = Pick<
+export type MaskedUpstreamRequest = Pick<
   UpstreamRequest,
   | "id"
   | "provider"
@@ -29,10 +29,10 @@ export type ProviderSaw = Pick<
 >;
 
 /** What the providers received for one of our requests. */
-export type Upstreamed = {
+export type UpstreamTraffic = {
   /** The upstream's clock at the time of reading, ms; the base of all its timestamps. */
   readonly nowMs: number;
-  readonly requests: readonly ProviderSaw[];
+  readonly requests: readonly MaskedUpstreamRequest[];
   /** Places in them, other than their credentials, that held one of our keys. */
   readonly ourKeys: number;
 };
@@ -74,7 +74,7 @@ export class UpstreamProbe {
     return this.#control.setResponses(marker, script);
   }
 
-  async requests(marker: string): Promise<Upstreamed> {
+  async requests(marker: string): Promise<UpstreamTraffic> {
     const { nowMs, requests } = await this.#control.requests(marker);
     const { redactor } = this.#traffic.recorder;
     const { found } = redactor.redact(JSON.stringify(requests));
@@ -85,9 +85,9 @@ export class UpstreamProbe {
   /** Polls until the received requests meet the condition, or the time is up. */
   async until(
     marker: string,
-    holds: (requests: readonly ProviderSaw[]) => boolean,
+    holds: (requests: readonly MaskedUpstreamRequest[]) => boolean,
     longestMs: number,
-  ): Promise<Upstreamed> {
+  ): Promise<UpstreamTraffic> {
     const startedMs = performance.now();
     for (;;) {
       const seenNow = await this.requests(marker);
@@ -106,7 +106,7 @@ export class UpstreamProbe {
   }
 }
 
-function seen(request: UpstreamRequest): ProviderSaw {
+function seen(request: UpstreamRequest): MaskedUpstreamRequest {
   const { id, provider, connection, receivedMs, path, headers, body, bodyBytes } = request;
   const { status, headMs, endMs, end, sentEvents } = request;
   return {

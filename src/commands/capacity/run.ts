@@ -35,8 +35,8 @@ export interface CapacityOptions extends Omit<TargetOptions, "policy"> {
 /** Levels when the limits of the account are unknown. */
 const FROM = 1;
 const TO = 10_000;
-/** Goes beyond the declared limit to find out what limits. */
-const BEYOND = 1.2;
+/** Default of `--to`, as a multiple of the declared limit: high enough to exceed the limit. */
+const DEFAULT_TO_FACTOR = 1.2;
 
 /**
  * Searches for the capacity. Exit code 1: replies were unusable at some level. Exit code 4: no level reliably met the
@@ -117,7 +117,7 @@ function documentOf({ best, beyond, held, steps, ...found }: Capacity, head: obj
 function levels({ from, to, streams }: CapacityOptions, limits: Limits | undefined) {
   const limit = limits && (streams ? limits.inFlight : limits.rpm / 60);
   const first = from ?? (limit === undefined ? FROM : Math.max(FROM, limit / 4));
-  const last = to ?? (limit === undefined ? TO : limit * BEYOND);
+  const last = to ?? (limit === undefined ? TO : limit * DEFAULT_TO_FACTOR);
   if (!(first > 0) || last < first) throw new UsageError(`--from ${first} --to ${last} is not a range of load.`);
   return streams ? { from: Math.ceil(first), to: Math.ceil(last) } : { from: first, to: last };
 }

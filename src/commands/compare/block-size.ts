@@ -12,7 +12,7 @@ export const QUANTILES = [
 ] as const;
 
 /** Blocks have different numbers of requests of a kind: one in 700 has fewer than the mean by more standard deviations than this. */
-const DEVIATIONS = 3;
+const STANDARD_DEVIATIONS = 3;
 
 type Load = Pick<Workload, "arrivals" | "mix" | "warmupS">;
 
@@ -35,11 +35,11 @@ function rarestKind({ arrivals, mix, warmupS }: Load): RarestKind | undefined {
 }
 
 /** Says which quantiles all or some blocks have too few requests for; `undefined` if there are none. */
-export function tooShortFor(load: Load): string | undefined {
+export function blockTooShort(load: Load): string | undefined {
   const rarest = rarestKind(load);
   if (rarest === undefined) return undefined;
   const { mean, dispersion } = rarest;
-  const fewest = mean - DEVIATIONS * Math.sqrt(dispersion * mean);
+  const fewest = mean - STANDARD_DEVIATIONS * Math.sqrt(dispersion * mean);
   const named = (some: readonly (typeof QUANTILES)[number][]) =>
     some.map(([stat, , least]) => `${stat} (needs ${least})`).join(" and ");
   const short = QUANTILES.filter(([, , least]) => Math.floor(mean) < least);
@@ -58,8 +58,8 @@ export function lengthFactorFor(stats: readonly string[], load: Load): number | 
   if (rarest === undefined || rarest.mean === 0) return undefined;
   const { mean, dispersion } = rarest;
   const least = Math.max(...QUANTILES.map(([stat, , samples]) => (stats.includes(stat) ? samples : 0)));
-  // Solves m - DEVIATIONS * sqrt(dispersion * m) = least for the root of m.
-  const linear = DEVIATIONS * Math.sqrt(dispersion);
+  // Solves m - STANDARD_DEVIATIONS * sqrt(dispersion * m) = least for the root of m.
+  const linear = STANDARD_DEVIATIONS * Math.sqrt(dispersion);
   const needed = ((linear + Math.sqrt(linear ** 2 + 4 * least)) / 2) ** 2;
   return needed / mean;
 }

@@ -1,4 +1,4 @@
-import { mayHideRegression, needsLongerBlocks } from "../../compare/index.ts";
+import { mayHideRegression } from "../../compare/index.ts";
 import type { Workload } from "../../load/index.ts";
 import type { Comparison } from "../../record/index.ts";
 import { BLOCKS, lengthFactorFor } from "./block-size.ts";
@@ -17,7 +17,9 @@ export function nextStep(comparison: Comparison, { workload, pairs, blockS }: Se
   if (control?.fit !== true) return "Run again on an idle machine.";
   const open = metrics.filter(mayHideRegression);
   const needed = Math.max(pairs, ...open.map(({ neededPairs }) => neededPairs ?? 0));
-  const stats = open.filter(needsLongerBlocks).map(({ name }) => name.split(" ").at(-1) ?? "");
+  const stats = open
+    .filter(({ tooFewSamplesIn }) => tooFewSamplesIn !== undefined)
+    .map(({ name }) => name.split(" ").at(-1) ?? "");
   // Longer blocks decide nothing if the gateway did not admit what they send.
   const factor = stats.length === 0 ? undefined : lengthFactorFor(stats, workload);
   const isLonger = factor !== undefined && factor > 1;

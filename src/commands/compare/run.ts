@@ -24,7 +24,7 @@ import { type Build, defaultFolder, openFolder, startBuild } from "../../run/ope
 import { loadTargetOf } from "../../run/preflight/index.ts";
 import { composeRecord, keepRecord } from "../../run/record/index.ts";
 import { allKeys, type Target } from "../../target/index.ts";
-import { BLOCKS, tooShortFor } from "./block-size.ts";
+import { BLOCKS, blockTooShort } from "./block-size.ts";
 import { nextStep } from "./next-step.ts";
 import { observeBehaviour, QUICK_SUITES, storedSide } from "./observe-behaviour.ts";
 import { durationOf, runBlock } from "./run-block.ts";
@@ -98,7 +98,7 @@ async function compareBuilds(options: CompareOptions, { interruption, onProgress
   const permitA = permitOf(builtA, { times: 2, suites, workload, pairs: options.pairs });
   const permitB = permitOf(builtB, { times: 1, suites, workload, pairs: options.pairs });
   for (const permit of [permitA, permitB]) note(permitLine(permit));
-  const short = tooShortFor(workload);
+  const short = blockTooShort(workload);
   if (short !== undefined) note(short);
   const targetA = await loadTargetOf(permitA, [workload]);
   const targetB = await loadTargetOf(permitB, [workload]);
@@ -186,7 +186,7 @@ interface BuildPlan {
 /** The permit for all suites and blocks that a comparison sends to one build. */
 function permitOf({ target, provisioner }: Build, { times, suites, workload, pairs }: BuildPlan): Permit {
   const instances = select(CHECKS, { suites, only: [] });
-  const checks = planOf(instances, target, { hooked: provisioner !== undefined, rounds: times });
+  const checks = planOf(instances, target, { canCreateKeys: provisioner !== undefined, rounds: times });
   const block = planOfLoads(target, [workload], "thorough");
   const count = times * pairs;
   const blocks = {

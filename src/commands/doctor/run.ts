@@ -268,7 +268,7 @@ const inWords = (limit: number): string => (Number.isFinite(limit) ? formatNumbe
 /** What `conform` would run with this target file. Every selected check instance is counted in exactly one of the groups. */
 function coverageSymptoms(target: Target): Symptom[] {
   const instances = dropUndeclaredSuites(CHECKS.flatMap(instancesOf), {}, target);
-  const plan = planOf(instances, target, { hooked: target.provision !== undefined });
+  const plan = planOf(instances, target, { canCreateKeys: target.provision !== undefined });
   const blocked = plan.suites.reduce((sum, suite) => sum + suite.blocked, 0);
   const skipped = plan.suites.reduce((sum, suite) => sum + suite.skipped, 0);
   const excess = plan.omitted.length;

@@ -148,7 +148,7 @@ export const gatewayCommand = defineCommand({
     const running = await startReferenceGateway(argv);
     await untilStopped(() => process.stdout.write(`${JSON.stringify(running.ready)}\n`));
     await running.drain();
-    // A listener for the end keeps the channel open, and with it this process.
+    // The `disconnect` listener of `untilStopped` keeps the IPC channel, and so this process, alive.
     if (process.connected) process.disconnect();
     return { exitCode: EXIT.pass, text: () => "" };
   },

@@ -21,7 +21,7 @@ const UNSUPPORTED_OPTIONS: Partial<Record<keyof ServeOptions, string>> = {
   "with-upstream": "start `gauntlet upstream` separately and pass its address with --upstream",
 };
 
-/** Beyond the time for requests in flight, ms. */
+/** Added to the drain time of a replica before it is killed, ms. */
 const STOP_MARGIN_MS = 3_000;
 const DEFAULT_DRAIN_MS = 2_000;
 

@@ -73,7 +73,8 @@ on:
   pull_request:
   push: { branches: [main] } # its run is the base of the comparison in pull requests
 permissions: { contents: read, pull-requests: write }
-# Concurrent runs would share the account's limits and distort each other's measurements.
+# Concurrent runs would share the account's limits and distort each other's measurements. Of several waiting runs, GitHub keeps
+# only the newest and cancels the others.
 concurrency: { group: gauntlet, cancel-in-progress: false }
 jobs:
   gauntlet:
@@ -97,8 +98,9 @@ ${indented(run, 6)}
           PULL_REQUEST: \${{ github.event.number }}
         run: |
 ${indented(comment, 10)}
-      - run: ${KEEP_BASE}
+      - name: Keep the run as the base for pull requests
         if: always() && github.event_name == 'push'
+        run: ${KEEP_BASE}
       - uses: ${ACTIONS.save}
         if: always() && github.event_name == 'push'
         with: { path: base-run, key: "gauntlet-base-\${{ github.run_id }}-\${{ github.run_attempt }}" }
@@ -114,12 +116,15 @@ const GITHUB = `${needs("#")}
 ${githubWorkflow(
   `- uses: ${ACTIONS.setupNode}
   with: { node-version: ${NODE} }
-- run: ${INSTALL}
-- run: ${RUN}
+- name: Install Gauntlet
+  run: ${INSTALL}
+- name: Run Gauntlet
+  run: ${RUN}
   env:
     GW_KEY: \${{ secrets.GW_KEY }}
-- run: ${KEEP_AND_SHOW}
-  if: always()`,
+- name: Add the run to the history
+  if: always()
+  run: ${KEEP_AND_SHOW}`,
   writeComment("$GITHUB_SERVER_URL/$GITHUB_REPOSITORY/actions/runs/$GITHUB_RUN_ID") + POST_TO_GITHUB,
 )}`;
 

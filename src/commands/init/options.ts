@@ -35,12 +35,12 @@ export const initCommand = defineCommand({
     const isAsking = !argv.yes && process.stdin.isTTY === true && process.stdout.isTTY === true;
     const answers = await answersFor(argv, isAsking ? await askAtTerminal() : takeDefault).catch(left);
     if (answers === undefined) return { exitCode: EXIT.interrupted, text: () => "nothing was written\n" };
-    const { paths, ignored, looked } = await init({ answers, ci: argv.ci, force: argv.force });
+    const { paths, ignored, gatewayNote } = await init({ answers, ci: argv.ci, force: argv.force });
     const placeholder =
       isAsking || argv.baseUrl !== undefined
         ? ""
         : `baseUrl in gauntlet.yaml is a placeholder: replace ${DEFAULT_BASE_URL} with your gateway's address\n`;
-    const seen = looked === true ? "" : `${looked.replace(/\p{Cc}+/gu, " ")}\n`;
+    const seen = gatewayNote === true ? "" : `${gatewayNote.replace(/\p{Cc}+/gu, " ")}\n`;
     const wrote = [
       ...paths.map((path) => `wrote ${path}\n`),
       ...(ignored.length === 0 ? [] : [`added ${ignored.join(", ")} to .gitignore\n`]),

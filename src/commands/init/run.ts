@@ -39,7 +39,7 @@ export interface Initialised {
   /** Lines that were added to `.gitignore`; empty if it already had them. */
   readonly ignored: readonly string[];
   /** `true` if the target file contains what the gateway showed; otherwise a sentence that says why not. */
-  readonly looked: true | string;
+  readonly gatewayNote: true | string;
 }
 
 /** The environment variable of the key in the generated target file. */
@@ -89,13 +89,13 @@ export async function init({ answers, ci, force }: InitOptions): Promise<Initial
   if (wrong.length > 0) throw new UsageError(wrong.join("; "));
   assertNothingThere(ci, force);
   const written = targetFile(answers);
-  const { text, looked } = await lookedAt(written);
+  const { text, gatewayNote } = await proposeFromGateway(written);
   const files = filesOf(text, ci);
   for (const file of files) {
     mkdirSync(dirname(file.path), { recursive: true });
     writeFileSync(file.path, file.text);
   }
-  return { paths: files.map(({ path }) => path), ignored: updateGitignore(), looked };
+  return { paths: files.map(({ path }) => path), ignored: updateGitignore(), gatewayNote };
 }
 
 /** Keys, installed packages, the default folder of runs, the run folder of the CI jobs, and the history that they keep with its side files. */
@@ -113,17 +113,17 @@ function updateGitignore(): string[] {
 }
 
 /** The target file with what the gateway shows, if it can be reached. */
-async function lookedAt(written: string): Promise<{ text: string; looked: Initialised["looked"] }> {
+async function proposeFromGateway(written: string): Promise<{ text: string; gatewayNote: Initialised["gatewayNote"] }> {
   if (!process.env[KEY_VARIABLE])
-    return { text: written, looked: `the gateway was not contacted, because ${KEY_VARIABLE} is not set` };
+    return { text: written, gatewayNote: `the gateway was not contacted, because ${KEY_VARIABLE} is not set` };
   try {
     const target = parseTarget(written, "gauntlet.yaml", process.env);
     const { budget } = permitFor(target, proposalPlan(target), "checks");
     await using traffic = new Traffic({ target, budget, seed: 1, signal: new AbortController().signal });
-    return { text: (await propose(traffic, written)).yaml, looked: true };
+    return { text: (await propose(traffic, written)).yaml, gatewayNote: true };
   } catch (error) {
     // The input is useful without a gateway, too.
-    return { text: written, looked: `nothing was read from the gateway: ${messageOf(error)}` };
+    return { text: written, gatewayNote: `nothing was read from the gateway: ${messageOf(error)}` };
   }
 }
 

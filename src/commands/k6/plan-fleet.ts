@@ -36,7 +36,7 @@ export async function planFleet(options: FleetOptions, control: RunControl): Pro
   const text = `${instances} instance${instances === 1 ? "" : "s"} of ${cores} cores and ${memoryGib} GiB; the ${binding} decides
   each: ${(perInstance.ratePerS * 60).toFixed(0)} requests per minute, ${perInstance.inFlight} in flight, ${Math.round(perInstance.cpuShare * 100)} % of its cores, ${Math.round(perInstance.memoryBytes / 1e6)} MB
   needed for the processor ${needs.processor}, for memory ${needs.memory}, for connections ${needs.connections}
-  k6 here: ${(cost.cpuPerRequestS * 1_000).toFixed(2)} ms of processor a request, ${(cost.cpuPerHeldS * 1_000).toFixed(2)} ms a stream and second, ${Math.round(cost.bytesPerHeld / 1_000)} kB a connection held, ${Math.round(cost.baseBytes / 1e6)} MB at rest${options.measure ? "" : " (published figures, not measured here)"}
+  k6 here: ${(cost.cpuPerRequestS * 1_000).toFixed(2)} ms of CPU time per request, ${(cost.cpuPerHeldS * 1_000).toFixed(2)} ms per stream and second, ${Math.round(cost.bytesPerHeld / 1_000)} kB per open connection, ${Math.round(cost.baseBytes / 1e6)} MB when idle${options.measure ? "" : " (published figures, not measured here)"}
 `;
   return {
     exitCode: EXIT.pass,

@@ -52,7 +52,7 @@ merged run names it and is inconclusive. Before another run, delete the ${jobSet
 ## Results
 
 ${results}
-A Job of which a pod crashed or was killed becomes \`failed\` in place of \`complete\`. A shard whose own verdict is fail or inconclusive ends its pod well: the verdict of the load is that of the merged record. A pod that
+A Job becomes \`failed\` instead of \`complete\` if one of its pods crashed or was killed. A shard whose own verdict is fail or inconclusive does not fail its pod: the verdict of the load is that of the merged record. A pod that
 was killed leaves a journal, by which the merged record names it.
 `;
 }

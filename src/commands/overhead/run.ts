@@ -287,7 +287,7 @@ const EXITS = { pass: EXIT.pass, fail: EXIT.gateFailed, inconclusive: EXIT.incon
 
 /** Nothing is sent from a machine that is too busy. */
 function refused(busy: number): Outcome {
-  const why = `other programs use ${Math.round(busy * 100)} % of this machine's processors: a measurement now would be meaningless`;
+  const why = `other processes use ${Math.round(busy * 100)} % of this machine's CPUs: a measurement now would be meaningless`;
   const exitCode = EXIT.inconclusive;
   const control = { name: "direct", levels: [], fit: false, message: why };
   return {

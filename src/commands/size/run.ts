@@ -22,7 +22,7 @@ import type { SizeOptions, Verified } from "./sizing-options.ts";
 import { describeSizing } from "./text.ts";
 
 /** Maximum difference between shares that agree: arrivals near a limit fall on either side of it. */
-const AGREES = 0.02;
+const SHARE_TOLERANCE = 0.02;
 
 /**
  * Predicts which tier a workload needs. Exit code 1: a run disagrees, or requests were not served. Exit code 4: the run cannot
@@ -63,7 +63,7 @@ function undecidedBy({ sent, admitted, denials, failed }: JudgedPhase, generator
   if (!generatorValid) return "the load generator was too busy";
   if (admitted === 0) return `none of ${formatCount(sent, "request")} was admitted`;
   const others = denials.filter(({ reason }) => !isLimitReason(reason)).reduce((sum, { count }) => sum + count, failed);
-  if (others <= sent * AGREES) return null;
+  if (others <= sent * SHARE_TOLERANCE) return null;
   return `${formatNumber(others)} of ${formatCount(sent, "request")} failed, or were denied for a reason other than a limit`;
 }
 
@@ -116,7 +116,7 @@ async function verify(
     requests: phase.sent,
     deniedShare,
     predicted,
-    agrees: deniedShare >= predicted[0] - AGREES && deniedShare <= predicted[1] + AGREES,
+    agrees: deniedShare >= predicted[0] - SHARE_TOLERANCE && deniedShare <= predicted[1] + SHARE_TOLERANCE,
     broken: brokenBy(phase),
     undecided: undecidedBy(phase, run.generator.valid),
   };

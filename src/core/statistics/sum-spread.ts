@@ -1,6 +1,6 @@
 import { tQuantile } from "./student-t.ts";
 
-/** How far the sum of a series may deviate from its mean. */
+/** How far the sum of a series may be from its expected value. */
 export interface SumSpread {
   /** Variance of the sum, including the correlation of neighbours. */
   readonly variance: number;

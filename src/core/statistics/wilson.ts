@@ -59,7 +59,7 @@ export function countToDecide(
 }
 
 /**
- * The smallest count that decides, if every larger one does too.
+ * The smallest count at which `isDecided` returns true; it must then be true for all larger counts too (bisection).
  *
  * @returns more than `from`, rounded up to two digits; Infinity if no practical number does.
  */

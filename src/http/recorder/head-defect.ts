@@ -31,7 +31,7 @@ export function headDefect(text: string): string | undefined {
   const [statusLine, ...fields] = head.split("\r\n").filter((line) => line !== "");
   if (statusLine === undefined) return undefined;
   if (!STATUS_LINE.test(statusLine))
-    return "a status line that is not HTTP/1.1 and a status of three digits (RFC 9112, 4)";
+    return "a status line that is not HTTP/1.1 followed by a three-digit status (RFC 9112, 4)";
   if (statusLine.startsWith("HTTP/1.1 101"))
     return "101 Switching Protocols for a request that asks for no other protocol (RFC 9110, 15.2.2)";
   return fields.map(fieldDefect).find((defect) => defect !== undefined) ?? lengthDefect(fields);

@@ -194,7 +194,7 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
   }
 
   /**
-   * Ends the exchange once a bound has passed since a moment, which may move. Stalls of this process do not count: data that
+   * Ends the exchange `boundMs` after `sinceUs()`, which may advance meanwhile. Stalls of this process do not count: data that
    * arrived meanwhile waits to be read, and timers fire first.
    */
   #endAfter(kind: "deadline" | "idle-timeout", boundMs: number, sinceUs: () => number): void {
@@ -227,7 +227,7 @@ export class LiveExchange implements Dispatcher.DispatchHandler, WireListener {
     this.#isComplete = ending.kind === "complete";
     const bodiless = this.#request.method === "HEAD" || this.#status === 204 || this.#status === 304;
     const surplus = bodiless ? (this.#connection.bytesAfterHead ?? 0) : 0;
-    if (surplus > 0) this.#afterwards = `${surplus} bytes of a body where none belongs`;
+    if (surplus > 0) this.#afterwards = `${surplus} bytes of body in a response that must not have one`;
     const endUs = this.#now();
     for (const timer of Object.values(this.#timers)) clearTimeout(timer);
     this.#connection.finish();

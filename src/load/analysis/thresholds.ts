@@ -205,7 +205,7 @@ export function assertDecidableByTotals(thresholds: readonly WorkloadThreshold[]
   }
 }
 
-/** Running totals never show that a count will not be reached. */
+/** Running totals cannot decide a minimum count early: it may still be reached. */
 function canDecide(threshold: Threshold): boolean {
   const { metric, operator } = threshold;
   return totalOf(threshold) !== undefined && (operator.startsWith("<") || metric.endsWith("_share"));

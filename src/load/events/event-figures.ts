@@ -19,7 +19,7 @@ const STEADY_S = 3;
 /** A closed loop sends at least this share of what it sent before. */
 const CLOSED_SHARE = 0.8;
 /** Standard deviations by which a share may differ by chance. */
-const DEVIATIONS = 2;
+const STANDARD_DEVIATIONS = 2;
 
 /** Times of an event, s; `atS` is from the start of the measurement, the others from the event. */
 export interface EventTimes {
@@ -96,20 +96,20 @@ function levelBefore(first: EventCounts | undefined, atS: number): Level | undef
 
 const NOTHING_DUE: SecondFigures = { due: 0, served: 0, retryable: 0, failed: 0, p50Ms: null, p95Ms: null };
 
-/** Whether no fewer requests were served than before, beyond chance. */
+/** Whether at least as large a share of requests was served as before, within random variation. */
 function isServedAsBefore({ due, served }: SecondFigures, { servedShare }: Level): boolean {
   const expected = due * (1 - servedShare);
-  return due - served <= expected + DEVIATIONS * Math.sqrt(expected * servedShare) + 1e-9;
+  return due - served <= expected + STANDARD_DEVIATIONS * Math.sqrt(expected * servedShare) + 1e-9;
 }
 
 function isFastAsBefore({ due, p50Ms, p95Ms }: SecondFigures, level: Level, isClosed: boolean): boolean {
-  const least = CLOSED_SHARE * level.due - DEVIATIONS * Math.sqrt(level.due);
+  const least = CLOSED_SHARE * level.due - STANDARD_DEVIATIONS * Math.sqrt(level.due);
   const isEnough = !isClosed || due >= Math.max(1, least);
   return isEnough && (p50Ms ?? 0) <= level.maxP50Ms && (p95Ms ?? 0) <= level.maxP95Ms;
 }
 
 /**
- * Seconds after the event from which on it has recovered: after the last second in which fewer requests were served, and from the
+ * Seconds from the event to the recovery: after the last second in which fewer requests were served than before, at the
  * first of three seconds in a row with latencies like those before.
  */
 function recoveredAfter(seconds: readonly SecondFigures[], level: Level, isClosed: boolean): number | null {

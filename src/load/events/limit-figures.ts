@@ -64,7 +64,7 @@ const served = (counts: readonly EventCount[]): number => sumOf(counts, ({ outco
 const wholeMinutes = (seconds: number): number => Math.floor(seconds / MINUTE_S) * MINUTE_S;
 
 /**
- * The 95 % interval of a rate as a multiple of the one before. It is that of counts that vary by chance; a limiter varies less, so it is never too narrow.
+ * The 95 % interval of a rate divided by the rate before. It assumes that counts vary at random; a limiter varies less, so it is never too narrow.
  */
 export function rateRatio(
   { admittedBefore, beforeS, windowS }: Pick<LimitFigures, "admittedBefore" | "beforeS" | "windowS">,

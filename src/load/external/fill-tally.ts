@@ -9,8 +9,8 @@ export interface Filled {
 }
 
 /**
- * Counts the requests of a phase as if they were happening now: in chronological order, because the time series of a phase is a
- * clock.
+ * Counts the requests of a phase as if they were happening now: in chronological order, because a time series can only move
+ * forward.
  */
 export function fillTally(observations: readonly Observation[], startUs: number, dropped: number): Filled {
   const tally = new Tally(startUs);

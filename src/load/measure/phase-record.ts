@@ -134,12 +134,12 @@ function withUnanswered(findings: readonly Finding[], questions: readonly string
   return [
     ...findings,
     ...missing.map((name) =>
-      finding({ name, title: name, requirements: [], undecided: "no request of the phase shows it", basis: "timing" }),
+      finding({ name, title: name, requirements: [], undecided: "no request of the phase tested it", basis: "timing" }),
     ),
   ];
 }
 
-/** What the findings of a phase add up to. Nothing compared is not a pass. */
+/** The verdict of a phase, from its findings. A phase in which nothing was compared does not pass. */
 export function verdictOf(findings: readonly Finding[]): { verdict: LoadVerdict; message: string } {
   const { status, message } = conclusionOf(findings);
   switch (status) {

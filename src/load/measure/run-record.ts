@@ -16,7 +16,7 @@ export interface RunParts
   readonly startedAtMs: number;
   /** Why the run ended early, as text: the phases so far count. */
   readonly stopped?: readonly string[];
-  /** What is missing from the phases, as text: then only replies that are wrong in themselves count. */
+  /** What is missing from the phases, as text. If anything is, only findings about the content of responses are decided. */
   readonly missing?: readonly string[];
 }
 
@@ -41,7 +41,7 @@ function unsureOf({ valid, problems }: LoadGenerator, missing: readonly string[]
   return missing.length === 0 ? undefined : { kind: "open", text: missing.join("; ") };
 }
 
-/** A run in whose process another one was late. @param problems of that one. */
+/** Marks the generator of a run invalid because another run in the same process was late. @param problems of that run. */
 export function withLateGenerator(run: JudgedRun, problems: string[]): JudgedRun {
   const generator = { ...run.generator, valid: false, problems };
   const phases = run.phases.map((phase) => withoutTiming(phase, { kind: "machine-busy", problems }));

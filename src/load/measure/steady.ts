@@ -12,7 +12,7 @@ const DIFFERENT_SHARE = 0.05;
 const TREND_ERRORS = 3.3;
 const TREND_SHARE = 0.1;
 /**
- * After a removed beginning, a trend in the same direction, by this share of the difference, needs less evidence: a warm-up ends.
+ * After a removed warm-up, a trend that continues it by this share needs less evidence: the warm-up has not ended.
  */
 const CONTINUED_ERRORS = 2;
 const CONTINUED_SHARE = 0.3;

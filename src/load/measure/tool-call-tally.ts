@@ -13,7 +13,7 @@ export interface StoredToolCalls {
   readonly blocks: StoredCounts<ToolCallKind>;
 }
 
-/** The tool calls in admitted replies to requests with tools, by what a client finds when it reads them. */
+/** Counts the tool calls in admitted replies to requests with tools: valid, invalid JSON, unknown name, schema mismatch. */
 export class ToolCallTally {
   #replies = 0;
   #withCalls = 0;

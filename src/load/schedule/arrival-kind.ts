@@ -2,7 +2,7 @@ import type * as z from "zod";
 import type { PlannedSpan } from "../external/phase-plan.ts";
 import type { Schedule, TraceEntry } from "./schedule.ts";
 
-/** What a plan amounts to, for the dry run and for bounds. */
+/** Totals of a plan, for the dry run and for upper bounds. */
 export interface PlannedTotals {
   /** Number of requests; an estimate for Poisson arrivals, `undefined` if only time ends a closed loop. */
   readonly requests: number | undefined;

@@ -73,7 +73,7 @@ const REPORT_MS = 500;
 const LATE_MS = DEFAULT_BOUNDS.scheduleLagP99Ms;
 /** Time from the plan of the events to the first request, µs. */
 const LEAD_US = 10_000;
-/** Interval for checking whether the quantile that the load is for is known, ms. */
+/** How often to check whether the `until` quantile is precise enough to end the load, ms. */
 const POLL_INTERVAL_MS = 1_000;
 
 /** Sends a workload as one phase and judges it: nothing may be denied or fail beyond what the workload allows. */

@@ -126,7 +126,7 @@ function instancesOf(shards: readonly FoundShard[], whole: readonly CompleteShar
     const name = { name: nameOf({ index, of }), segment: `${index}/${of}` };
     const shard = shards.find(({ head }) => head.index === index);
     if (shard === undefined) {
-      const ended = "was not merged: none of its folders was named";
+      const ended = "was not merged: its folder was not given";
       return { ...name, requests: 0, complete: false, ended, clockOffsetMs: null, clockUncertaintyMs: null };
     }
     const { head, file, sent } = shard;

@@ -30,7 +30,7 @@ export const AT_CONCURRENCY_LIMIT = "at-concurrency-limit";
 /** When the extra requests are sent once more, as a share of a stream's duration. */
 const LATE_SHARE = 0.75;
 /** Streams that are aborted midway, and the time for a gateway to notice, ms. */
-const LEAVING = 4;
+const STREAMS_TO_ABORT = 4;
 const LEFT_SETTLE_MS = 1_200;
 /** Concurrent short requests meanwhile; four kinds. */
 const BUSY = 16;
@@ -51,7 +51,7 @@ export function fillRequests(limit: number): number {
 
 /** Maximum number of requests that test whether capacity is released. */
 export function releaseRequests(limit: number): number {
-  return backgroundOf(limit) + BUSY * BUSY_ROUNDS + LEAVING + 4 + limit;
+  return backgroundOf(limit) + BUSY * BUSY_ROUNDS + STREAMS_TO_ABORT + 4 + limit;
 }
 
 /**
@@ -72,11 +72,11 @@ export async function fillConcurrency(bench: TierBench, waits: RetryAfterWait[])
   await Promise.all([...streams, extras, late]);
   await bench.wait(SETTLE_MS);
   const denied = bench.observations.filter((one) => one.phase === AT_CONCURRENCY_LIMIT && isConcurrencyDenial(one));
-  waits.push(...(await comeBack(bench, evenlyPicked(denied, WAITS))));
+  waits.push(...(await retryDenied(bench, evenlyPicked(denied, WAITS))));
 }
 
 /** Denied requests wait for their Retry-After and are retried a few at a time: by then, nothing else is running. */
-async function comeBack(bench: TierBench, denied: readonly Observation[]): Promise<RetryAfterWait[]> {
+async function retryDenied(bench: TierBench, denied: readonly Observation[]): Promise<RetryAfterWait[]> {
   const atOnce = Math.max(1, Math.min(RETURN_AT_ONCE, Math.floor(bench.limits.inFlight / 2)));
   const waits: RetryAfterWait[] = [];
   const observed = [...denied].sort((a, b) => dueUs(a) - dueUs(b));
@@ -128,7 +128,7 @@ export async function releaseConcurrency(bench: TierBench): Promise<void> {
     );
   }
   await Promise.all(background);
-  await leaveSome(bench);
+  await abortSomeStreams(bench);
   await bench.wait(SETTLE_MS);
   if (bench.stopped) return;
   await Promise.all(wave(bench, limit, "again"));
@@ -136,8 +136,8 @@ export async function releaseConcurrency(bench: TierBench): Promise<void> {
 }
 
 /** Some clients abort midway; the next ones must get their own responses. */
-async function leaveSome(bench: TierBench): Promise<void> {
-  const left = wave(bench, LEAVING, LEFT);
+async function abortSomeStreams(bench: TierBench): Promise<void> {
+  const left = wave(bench, STREAMS_TO_ABORT, LEFT);
   await bench.wait(Math.min(300, bench.long.durationMs / 3));
   bench.sender.abortAll();
   await Promise.all(left);
@@ -176,21 +176,21 @@ export interface ConcurrencyJudged {
   readonly all: readonly Observation[];
   readonly limit: number;
   /** When this process was stalled. */
-  readonly still: readonly Stretch[];
+  readonly stalledSpans: readonly Stretch[];
 }
 
 export function judgeConcurrencyLimit(
   observations: readonly Observation[],
-  { all, limit, still }: ConcurrencyJudged,
+  { all, limit, stalledSpans }: ConcurrencyJudged,
 ): Finding[] {
   const streams = observations.filter(({ role }) => role === "wave");
   const extras = observations.filter(({ role }) => role === "extra");
   const admitted = streams.filter(isAdmitted);
   const rate = observations.filter(isRateDenial);
   const denied = observations.filter(isConcurrencyDenial);
-  const surely = minPeakInFlight(observations, still);
-  const beyond = admittedBeyond(observations, limit, still);
-  const held = minPeakInFlight(streams, still);
+  const surely = minPeakInFlight(observations, stalledSpans);
+  const beyond = admittedBeyond(observations, limit, stalledSpans);
+  const held = minPeakInFlight(streams, stalledSpans);
   const counted = `${admitted.length} of ${streams.length} concurrent streams and ${extras.filter(isAdmitted).length} of ${extras.length} extra requests were admitted`;
   // Concurrency is measured directly: more running requests than the limit have no other explanation.
   const exceeded = finding({
@@ -209,7 +209,7 @@ export function judgeConcurrencyLimit(
     const why =
       rate.length > 0
         ? `the rate limit was reached first: it denied ${rate.length} of ${observations.length}`
-        : `at most ${held} of ${limit} certainly ran concurrently: name a model with longer streams as models.stream`;
+        : `only ${held} of ${limit} streams certainly overlapped. Set models.stream to a model with longer streams`;
     const unreached = finding({
       name: "concurrency.not-enforced",
       title,
@@ -247,7 +247,7 @@ export function judgeConcurrencyLimit(
 
 export function judgeConcurrencyRelease(
   observations: readonly Observation[],
-  { all, limit }: Omit<ConcurrencyJudged, "still">,
+  { all, limit }: Omit<ConcurrencyJudged, "stalledSpans">,
 ): Finding[] {
   const leaked = observations.filter(
     (one) => isConcurrencyDenial(one) && maxInFlightAtDenial(one, all, SETTLE_MS) < limit,
@@ -255,7 +255,7 @@ export function judgeConcurrencyRelease(
   const rate = observations.filter(isRateDenial);
   const admitted = observations.filter((one) => one.role === "again" && isAdmitted(one)).length;
   // Aborted requests may count a little longer.
-  if (leaked.length === 0 && admitted < limit - LEAVING) {
+  if (leaked.length === 0 && admitted < limit - STREAMS_TO_ABORT) {
     const why = `${admitted} of ${limit} concurrent requests were admitted, and ${rate.length} of ${observations.length} denied by the rate limit`;
     return [
       finding({

@@ -18,10 +18,10 @@ import type { TierBench, TierRequest } from "./tier-bench.ts";
 /** Name of the phase. */
 export const OVER_THE_LIMIT = "over-rate-limit";
 /** Even traffic, as a multiple of the rate. */
-const EVEN = 2;
+const OVERLOAD_FACTOR = 2;
 /** Sent at once when the limit is nearly reached: a limiter with a race between check and count admits all of them. */
 const pulseOf = (limit: number): number => Math.max(4, Math.floor(limit * 0.75));
-/** What is then left of the limit, requests: what even traffic uses in this time, and at least this many. */
+/** "Nearly reached": the limit has as many requests left as even traffic sends in this time, but at least this many. */
 const NEAR_S = 0.4;
 const MIN_NEAR = 3;
 /** Minimum time between two pulses, ms, and their maximum number. */
@@ -53,12 +53,16 @@ const boundOf = (rpm: number): number => Math.ceil(rpm * (1 + TOLERANCE)) + 2;
 function nearOf({ rpm, inFlight }: RateAndConcurrency): number | undefined {
   const most = pulseOf(inFlight) - (boundOf(rpm) - rpm) - 1;
   if (most < MIN_NEAR) return undefined;
-  return Math.min(most, Math.max(MIN_NEAR, Math.round((rpm / 60) * EVEN * NEAR_S)));
+  return Math.min(most, Math.max(MIN_NEAR, Math.round((rpm / 60) * OVERLOAD_FACTOR * NEAR_S)));
 }
 
 /** Maximum number of requests of the phase. */
 export function overRequests(rpm: number, limit: number): number {
-  return Math.ceil(rpm * EXHAUST_SHARE + MAX_S * (rpm / 60) * EVEN + MAX_PULSES * pulseOf(limit)) + limit + 2 * KINDS;
+  return (
+    Math.ceil(rpm * EXHAUST_SHARE + MAX_S * (rpm / 60) * OVERLOAD_FACTOR + MAX_PULSES * pulseOf(limit)) +
+    limit +
+    2 * KINDS
+  );
 }
 
 /**
@@ -74,7 +78,7 @@ export async function overTheLimit(bench: TierBench, waits: RetryAfterWait[], lo
   if (!bench.stopped) await overload(bench, pick);
 }
 
-/** A current denial of every kind of request. */
+/** Sends one request of every kind, and returns those that are denied. */
 async function deniedNow(bench: TierBench, kinds: readonly TierRequest[]): Promise<Denied[]> {
   const denied: Denied[] = [];
   for (const request of kinds) {
@@ -99,7 +103,7 @@ async function overload(bench: TierBench, pick: (index: number) => TierRequest):
   const startUs = nowUs();
   const { limits } = bench;
   const reached = new LimitProximity(limits.rpm - (nearOf(limits) ?? MIN_NEAR));
-  const everyUs = 1_000_000 / (bench.ratePerS * EVEN);
+  const everyUs = 1_000_000 / (bench.ratePerS * OVERLOAD_FACTOR);
   const pulse = pulseOf(limits.inFlight);
   const sent: Promise<unknown>[] = [];
   const send = (index: number, role: string, dueUs: number) =>
@@ -109,7 +113,7 @@ async function overload(bench: TierBench, pick: (index: number) => TierRequest):
   for (let index = 0; ; index++) {
     const dueUs = startUs + index * everyUs;
     const elapsedS = (dueUs - startUs) / 1e6;
-    if (elapsedS > MAX_S || (elapsedS > MIN_S && reached.wholeUs(dueUs) && pulses > 0)) break;
+    if (elapsedS > MAX_S || (elapsedS > MIN_S && reached.hasFullWindow(dueUs) && pulses > 0)) break;
     const waitMs = (dueUs - nowUs()) / 1_000;
     if (waitMs > 0.5 && !(await bench.wait(waitMs))) break;
     send(index, "even", dueUs);
@@ -163,7 +167,7 @@ class LimitProximity {
   }
 
   /** Whether a full window has passed since a denial. */
-  wholeUs(atUs: number): boolean {
+  hasFullWindow(atUs: number): boolean {
     return (this.#deniedUs[0] ?? Number.POSITIVE_INFINITY) < atUs - WINDOW_US;
   }
 }
@@ -273,7 +277,7 @@ function missedPulse(
   // A gateway that counts denied requests admits less: the limit is never nearly reached.
   if (near === undefined || count < limits.rpm - near) return undefined;
   const even = observations.filter(({ role }) => role === "even");
-  const halfUs = 60_000_000 / limits.rpm / EVEN / 2;
+  const halfUs = 60_000_000 / limits.rpm / OVERLOAD_FACTOR / 2;
   const pulses = observations.filter(({ role }) => role === "pulse");
   const isInTime = (dueUs: number) => {
     const before = even.findLast(({ sentUs }) => sentUs < dueUs - halfUs);
@@ -281,5 +285,5 @@ function missedPulse(
   };
   return [...new Set(pulses.map(({ dueUs }) => dueUs))].some(isInTime)
     ? undefined
-    : "no burst arrived when the limit was nearly reached: this computer was too busy";
+    : "no burst was sent just before the limit was reached: this machine was too busy";
 }

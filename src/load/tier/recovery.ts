@@ -51,8 +51,8 @@ export function recoveryRequests(limit: number): number {
 }
 
 /**
- * A fleet of compliant clients recovers from the overload; then a wave of exactly the limit reveals leaks. It is sent when the
- * rate has room for it, and sent again if the rate did not have room.
+ * A fleet of compliant clients recovers from the overload; then a wave of `BEYOND` more than the limit reveals leaks. It is sent
+ * once the rate limit should admit it, and a second time if the rate limit denied part of it.
  */
 export async function recover(bench: TierBench, script: RecoveryScript, seed: number): Promise<void> {
   const kinds = bench.kinds("echo");
@@ -92,7 +92,7 @@ function roomMs(bench: TierBench, count: number): number {
   return Math.max(1_000, last === undefined ? 0 : (last - nowAtUs) / 1_000 + WINDOW_OVER_MS);
 }
 
-/** Maximum number of attempts within 100 ms after the first ones, as a share of the clients. */
+/** Maximum number of retries within the same 100 ms, as a share of the clients. */
 export function herdShare(fleet: ClientsOutcome<Observation>): number {
   const returns = fleet.attempts
     .flatMap((attempts) => attempts.slice(1).map(({ sentUs }) => sentUs))

@@ -3,7 +3,7 @@ import type { Observation } from "../../judging/index.ts";
 import { isAdmitted, isRateDenial, type RetryAfterWait } from "../../limits/index.ts";
 import type { TierBench, TierRequest } from "./tier-bench.ts";
 
-/** A wait is tested with this delay, so that clock differences do not decide, ms. */
+/** Added to each wait that is tested, so that small clock differences do not affect the result, ms. */
 export const GRACE_MS = 30;
 
 /** A request that was denied by the rate limit. */

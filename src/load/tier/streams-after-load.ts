@@ -17,7 +17,7 @@ const RELEASE_MS = 2_000;
  */
 const EARLY_STREAMS = 4;
 const EARLY_MS = 1_500;
-/** All streams are sent again if any was denied. */
+/** Maximum number of times that all streams are sent: a second time only if one was denied. */
 const MAX_WAVES = 2;
 
 /** Maximum number of requests of `sendStreamsAfterLoad`. */
@@ -88,7 +88,7 @@ export async function sendStreamsAfterLoad(
     sent: last.length,
     admitted: last.filter(({ outcome }) => outcome === "admitted").length,
     denied: denied.length,
-    atOnce: minPeakInFlight(last, own.still),
+    atOnce: minPeakInFlight(last, own.stalledSpans),
     others: [...new Set(others.map(({ what }) => what))].map((what) => ({
       what,
       count: others.filter((one) => one.what === what).length,

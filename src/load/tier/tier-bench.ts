@@ -150,7 +150,7 @@ export class TierBench implements AsyncDisposable {
   }
 
   /** Records that the gateway does not serve this kind of request: it would say nothing about limits. */
-  leaveOut(refused: Observation): void {
+  excludeKind(refused: Observation): void {
     this.#refused.push(refused);
   }
 

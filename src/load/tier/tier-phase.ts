@@ -80,7 +80,7 @@ export interface TierPhase {
   readonly omittedByQuick?: true;
   /** Findings that must be decided before the phase can pass. An undecided one makes it inconclusive. */
   readonly questions: readonly string[];
-  /** In addition, what only a run that reacts to each response can find out. */
+  /** Further findings, which can only be decided by a run that reacts to each response. */
   readonly adaptiveQuestions?: readonly string[];
   cost(limits: Limits, length: TierLength): PhaseCost;
   /** Sends the phase's requests. */

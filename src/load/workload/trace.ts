@@ -148,7 +148,7 @@ function csvReader(
   const columns = COLUMNS[format];
   const missing = columns.filter((column) => !names.includes(column));
   if (missing.length > 0) {
-    const message = `the first line names no column ${missing.join(", ")}.`;
+    const message = `the header row has no column ${missing.join(", ")}.`;
     throw new ConfigError([
       { file: path, line: 1, path: "", message, hint: `Columns of ${format}: ${columns.join(", ")}.` },
     ]);

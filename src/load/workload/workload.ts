@@ -63,7 +63,7 @@ export const workloadSchema = z
     maxInFlight: optional(whole, "Maximum number of requests in flight; arrivals beyond it are dropped and counted."),
     objectives: optional(
       z.array(z.string().refine((text) => requestObjective(text) !== undefined, OBJECTIVE_FORM)).min(1),
-      'What a request must meet to count as goodput, as "ttft_ms < 300"; all of them at once.',
+      'Objectives such as "ttft_ms < 300". A request counts as goodput if it meets all of them.',
     ),
     thresholds: optional(
       thresholdsSchema,
@@ -73,11 +73,11 @@ export const workloadSchema = z
       eventsSchema,
       "Events during the load, such as a restart of the gateway, and the limits on what clients may notice.",
     ),
-    warmupS: optional(z.number().nonnegative(), "Seconds that are sent and not measured."),
+    warmupS: optional(z.number().nonnegative(), "Seconds of load before the measurement starts."),
     engine: z.enum(["native", "autocannon", "k6"]).optional(),
     retryAfter: optional(
       z.enum(["none", "compliant", "ignoring"]),
-      "What happens to denied requests: nothing, retries by the rules, or immediate retries.",
+      "How denied requests are retried: not at all, by the retry rules, or at once, ignoring Retry-After.",
     ),
     allow: optional(
       z.strictObject({

@@ -11,7 +11,7 @@ const sideSchema = z.strictObject({
   runId: z.string().optional(),
   build: z.string().optional(),
   startedAt: z.string().optional(),
-  /** The command that made the run, with the arguments of the record: of stored runs. */
+  /** For stored runs: the command that created the run, with its recorded arguments. */
   command: z.string().optional(),
 });
 
@@ -52,10 +52,9 @@ const metricSchema = z.strictObject({
   verdict: z.enum(METRIC_VERDICTS),
   /** Empty if the verdict needs no reason. */
   why: z.string(),
+  /** Which blocks had too few samples for this figure. */
+  tooFewSamplesIn: z.enum(["some blocks", "every block"]).optional(),
 });
-
-/** `why` of a quantile that no block has enough requests for. */
-export const BLOCKS_TOO_SHORT = "too few samples in every block";
 
 /** A response that differs between the sides. */
 const driftSchema = z.strictObject({

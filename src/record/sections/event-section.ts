@@ -34,7 +34,7 @@ const latency = z.number().nullable();
 const eventFiguresSchema = z.strictObject({
   /** Time after the event in which requests were counted, s. */
   windowS: z.number(),
-  /** Requests that were due in the window or in flight at the event; each is one of the other three. */
+  /** Requests that were due in the window or in flight at the event: the sum of `served`, `retryable` and `failed`. */
   requests: count,
   served: count,
   /** Denied with a retryable status and a usable Retry-After. */
@@ -65,7 +65,7 @@ const eventFiguresSchema = z.strictObject({
       deniedBefore: count,
       /** Whole seconds from the first of these denials to the first event. */
       limitedS: count,
-      /** What of it was measured, s; 0 if it is less than a minute. */
+      /** The part of `limitedS` in which requests were counted, s; 0 if it is less than a minute. */
       beforeS: count,
       admittedBefore: count,
       /** Time since the event that was measured, s; 0 if less than a minute was left of the load. */
@@ -118,7 +118,7 @@ export const afterLoadSchema = z.strictObject({
   admitted: count,
   /** By the concurrency limit. */
   denied: count,
-  /** How many of the admitted ones certainly ran at the same time. */
+  /** How many of the admitted ones were provably in flight at the same time. */
   atOnce: count,
   /** Neither admitted nor denied by the concurrency limit. */
   others: z.array(z.strictObject({ what: z.string(), count })),

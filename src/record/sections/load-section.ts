@@ -79,7 +79,7 @@ const toolCallsSchema = z.strictObject({
   /** Admitted replies to requests with tools, and those of them with at least one call. */
   replies: count,
   withCalls: count,
-  /** Those of the four kinds; not a call that the output limit cut off. */
+  /** Calls of the next four kinds together; a call that the output limit truncated counts only in `cutOff`. */
   calls: count,
   valid: count,
   invalidJson: count,

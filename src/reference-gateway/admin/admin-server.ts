@@ -35,7 +35,7 @@ export function adminServer({ services, behaviours, token }: AdminSettings): Fas
     });
   }
   if (shared !== undefined) {
-    // The state of the other replicas before, and to them before the response.
+    // Read the other replicas' changes before handling a request, and publish our own before responding.
     app.addHook("preHandler", async () => shared.run(() => undefined));
     app.addHook("onSend", async ({ method }) => {
       if (method !== "GET") shared.publish();

@@ -135,7 +135,7 @@ function makePrivate(path: string): void {
     if (statSync(path).isFile()) return;
   } catch (cause) {
     throw new UsageError(`data: ${path} cannot be opened: ${fileProblem(cause)}`, {
-      hint: "Name a file in a folder that is there and can be written.",
+      hint: "Use a path in an existing folder that you can write to.",
       cause,
     });
   }
@@ -170,9 +170,12 @@ function prepare(path: string, db: SqliteConnection): void {
   } else if (application !== sql.APPLICATION_ID) {
     throw notOurs(path);
   } else if (format > sql.FORMAT) {
-    throw new UsageError(`data: ${path} has format ${format}, of a newer version; this one reads ${sql.FORMAT}`, {
-      hint: "Use the version that wrote it, or name another file.",
-    });
+    throw new UsageError(
+      `data: ${path} was written by a newer version (format ${format}; this version reads ${sql.FORMAT})`,
+      {
+        hint: "Use the version that wrote it, or name another file.",
+      },
+    );
   }
   // With the write-ahead log, a crash in the middle of a write is harmless; NORMAL avoids a wait for the disk per save.
   db.exec("COMMIT; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");

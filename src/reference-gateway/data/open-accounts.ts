@@ -73,7 +73,7 @@ function restore(saved: SavedState, { accounts, history }: SavedParts, path: str
 function assertSameKeys(keyTexts: Readonly<Record<string, string>>, readyKeys: ReadyKeys, path: string): void {
   for (const [name, text] of Object.entries(keyTexts)) {
     if (readyKeys.get(name)?.secret === text) continue;
-    throw new UsageError(`keys: "${name}" is another key in ${path}`, {
+    throw new UsageError(`keys: "${name}" differs from the key in ${path}`, {
       hint: "Leave it out of the file of --keys, or name a new file with --data.",
     });
   }

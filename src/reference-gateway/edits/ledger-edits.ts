@@ -52,7 +52,7 @@ export function recordsAs(edit: (row: Activity, call: Call) => readonly Activity
 }
 
 /** The rows of a ledger. */
-export function lists(edit: (rows: readonly Activity[]) => readonly Activity[]): Apply {
+export function onLedgerRows(edit: (rows: readonly Activity[]) => readonly Activity[]): Apply {
   return wrap("ledgerRows", (next) => (own, all) => edit(next(own, all)));
 }
 

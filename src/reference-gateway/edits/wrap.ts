@@ -50,8 +50,8 @@ export function onDenial(reasons: Reasons, when: When, edit: ResponseEdit): Appl
   });
 }
 
-/** Makes a check pass. */
-export function overlook(reason: Reason, when: When = always): Apply {
+/** Admits requests that the gateway would deny for this reason. */
+export function admitDespite(reason: Reason, when: When = always): Apply {
   return wrap("check", (next) => (name, call) => {
     const refused = next(name, call);
     return refused?.reason === reason && when(call) ? undefined : refused;

@@ -38,7 +38,7 @@ export function tokenBucket(limitPerMinute: number, burst: number = limitPerMinu
     },
     changed(limit, nowUs) {
       refill(nowUs);
-      // A bucket as large as the limit follows it; an explicit size is kept.
+      // A bucket of the default size (the limit) is resized with the limit; any other size is kept.
       return tokenBucket(limit, burst === limitPerMinute ? limit : burst, size - creditUs / costUs);
     },
   };

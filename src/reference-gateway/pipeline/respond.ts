@@ -24,7 +24,7 @@ export function respond(call: Call): GatewayResponse | Promise<GatewayResponse> 
   }
 }
 
-/** Retry-After of a denial for lack of the shared state. */
+/** Wait in the response to a request that is refused because the shared state is unavailable, ms. */
 const STORE_WAIT_MS = 900;
 
 function decide(call: Call): GatewayResponse | Promise<GatewayResponse> {

@@ -6,7 +6,7 @@ import { type Refusal, refusal } from "./refusal.ts";
 import type { Header } from "./response.ts";
 
 /** Assumed maximum length of a reply if the request sets none, tokens. */
-const UNSAID_TOKENS = 256;
+const DEFAULT_MAX_TOKENS = 256;
 
 /**
  * Tokens that a request counts as when it is admitted: its prompt, and the maximum length of the reply unless only the prompt
@@ -15,7 +15,7 @@ const UNSAID_TOKENS = 256;
 export function tokensOf({ request, services }: Call): number {
   if (request === undefined) return 0;
   const prompt = inputTokens(request);
-  return services.tokenCounts === "prompt" ? prompt : prompt + (request.maxTokens ?? UNSAID_TOKENS);
+  return services.tokenCounts === "prompt" ? prompt : prompt + (request.maxTokens ?? DEFAULT_MAX_TOKENS);
 }
 
 /** Tokens that a request counts as when it has ended. @returns nothing if they do not change. */

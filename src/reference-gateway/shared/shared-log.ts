@@ -13,9 +13,9 @@ export interface LoggedEvents {
 /** "GNTS", in SQLite's application_id header field. */
 const APPLICATION_ID = 0x474e5453;
 
-/** How long a transaction waits for another one. One takes well under a millisecond: then the file is locked by something else. */
+/** How long to wait for the lock. A transaction takes well under 1 ms: after this time, another program must hold the lock. */
 const BUSY_MS = 1_000;
-/** The same once the file was unavailable: waiting blocks everything that the replica does. */
+/** The same after the file was unavailable: short, because waiting blocks the whole replica. */
 const BUSY_AGAIN_MS = 5;
 
 /** The shared file is locked or cannot be written: nothing was decided. */

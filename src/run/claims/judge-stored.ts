@@ -43,7 +43,7 @@ export function judgeStored(dir: string): JudgedRecord {
   const profiles = judgeProfiles(results, context);
   const difference = differenceOf(stored, { results, profiles, instances: context.instances });
   if (difference !== undefined) {
-    throw new UsageError(`run.json of ${dir} does not state what its recording gives: ${difference}`, {
+    throw new UsageError(`run.json of ${dir} does not match its recording: ${difference}`, {
       hint: `One of them was changed, or another version judged it. The run was made with ${buildText(harness)}.`,
     });
   }
@@ -53,8 +53,8 @@ export function judgeStored(dir: string): JudgedRecord {
 const buildText = ({ version, commit }: RunRecord["harness"]): string =>
   commit === undefined ? `version ${version}` : `version ${version}, commit ${commit}`;
 
-/** What decides, without words: these may have been redacted in the record. */
-const signOf = ({ status, violated, findings, waived }: CheckResult): string =>
+/** The fields that decide, without message texts: those may have been redacted in the record. */
+const comparableOf = ({ status, violated, findings, waived }: CheckResult): string =>
   JSON.stringify([
     status,
     violated,
@@ -68,7 +68,7 @@ const signOf = ({ status, violated, findings, waived }: CheckResult): string =>
     waived !== undefined,
   ]);
 
-const signOfProfile = ({ name, version, sha256, claimed, result, causes, requirements }: ProfileResult): string =>
+const comparableOfProfile = ({ name, version, sha256, claimed, result, causes, requirements }: ProfileResult): string =>
   JSON.stringify([
     [name, version, sha256, claimed, result, causes],
     requirements.map(({ id, level, result: one, checks, met, exchange, control }) => [
@@ -91,12 +91,12 @@ function differenceOf(
   if (declared !== undefined) return declared;
   for (const [index, result] of results.entries()) {
     const before = checks[index];
-    if (before === undefined || signOf(before) !== signOf(result))
+    if (before === undefined || comparableOf(before) !== comparableOf(result))
       return `${result.id} is recorded as ${before?.status ?? "missing"}, but judged as ${result.status}`;
   }
   for (const [index, profile] of profiles.entries()) {
     const before = stated[index];
-    if (before === undefined || signOfProfile(before) !== signOfProfile(profile))
+    if (before === undefined || comparableOfProfile(before) !== comparableOfProfile(profile))
       return `profile ${profile.name} is recorded as ${before?.result ?? "missing"}, but judged as ${profile.result}`;
   }
   if (stated.length !== profiles.length) return "it has profiles that do not exist";
@@ -106,7 +106,7 @@ function differenceOf(
   return undefined;
 }
 
-/** A gateway that Gauntlet started has no target file: what that gateway has is stated by the program alone. */
+/** A gateway that Gauntlet started has no target file: only the program itself declares its optional parts. */
 function differenceOfDeclared({ claimed, configuration, target }: RunRecord): string | undefined {
   if (target.source === "embedded") return undefined;
   const [stated, written] = [[...(claimed?.declared ?? [])].sort(), declaredIn(configuration.value)];

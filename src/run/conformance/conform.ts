@@ -99,9 +99,9 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
       ? [`quick: ${formatNumber(instances.length)} of ${formatNumber(requested.length)} check instances`]
       : [];
   const unscored = unscoredRequirements(target);
-  const isHooked = opened.provisioner !== undefined;
+  const canCreateKeys = opened.provisioner !== undefined;
   const load = options.command === "run" ? (policy?.file.load ?? []) : [];
-  const plan = planRun(target, { instances, rounds, isHooked, isQuick: options.quick === true, ...options, load });
+  const plan = planRun(target, { instances, rounds, canCreateKeys, isQuick: options.quick === true, ...options, load });
   if (options.dryRun === true) return dryRun(target, plan, rounds);
   const head = {
     command: options.command,
@@ -112,7 +112,7 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
     claimed: claimedBy(target, chosen),
   };
   // Awaited here: the target is closed when this function returns.
-  return await carryOut(
+  return await runPlanned(
     { options, checks, instances, notSelected, qualifiers, rounds, waivers, unscored, policy, head, plan },
     opened,
     control,
@@ -154,7 +154,7 @@ function argumentsOf(options: ConformOptions): string[] {
 }
 
 /** Runs the plan and writes the run folder. */
-async function carryOut(planned: Planned, opened: OpenTarget, control: RunControl): Promise<Outcome> {
+async function runPlanned(planned: Planned, opened: OpenTarget, control: RunControl): Promise<Outcome> {
   const { options, checks, instances, notSelected, rounds, waivers, unscored, head } = planned;
   const { target, seed, startedAt } = head;
   const { interruption, onProgress } = control;

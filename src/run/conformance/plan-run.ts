@@ -21,7 +21,7 @@ interface RunPlanOptions {
   readonly instances: readonly Instance[];
   readonly rounds: number;
   /** Whether a hook or the embedded gateway can create keys that the target file does not have. */
-  readonly isHooked: boolean;
+  readonly canCreateKeys: boolean;
   readonly isQuick: boolean;
   /** Whether the run also loads the tiers. */
   readonly tiers?: boolean | undefined;
@@ -32,10 +32,10 @@ interface RunPlanOptions {
 /** Plans a run: its checks, the load over the tiers, and the load of its policy. */
 export function planRun(
   target: Target,
-  { instances, rounds, isHooked, isQuick, tiers: hasTiers, load }: RunPlanOptions,
+  { instances, rounds, canCreateKeys, isQuick, tiers: hasTiers, load }: RunPlanOptions,
 ): RunPlan {
   const checksWith = (includesLoad: boolean) =>
-    planOf(instances, target, { hooked: isHooked, rounds, run: { isQuick, includesLoad } });
+    planOf(instances, target, { canCreateKeys, rounds, run: { isQuick, includesLoad } });
   const named = policyWorkloads(load, target);
   const before = [checkPart(checksWith(true), target), ...policyParts(target, named)];
   const tiers = hasTiers === true ? planTiers(target, isQuick, before) : undefined;

@@ -9,7 +9,7 @@ import { requirementSet } from "./version-document.ts";
 
 export interface RunStart {
   readonly command: string;
-  /** What decides what the command runs, besides target and seed, as given. */
+  /** The command-line arguments that determine what is run, besides target and seed, as given. */
   readonly arguments?: readonly string[] | undefined;
   readonly target: Target;
   readonly seed: number;

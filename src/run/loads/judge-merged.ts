@@ -69,7 +69,7 @@ function generatorOf(merged: Merged, isTier: boolean, ran: readonly RanInstance[
   );
   for (const { name, clockUncertaintyMs } of vague)
     problems.push(
-      `the clock of ${name} is known to ${Math.round(clockUncertaintyMs ?? 0)} ms only, limit ${CLOCK_MS} ms`,
+      `the clock of ${name} is only known to within ${Math.round(clockUncertaintyMs ?? 0)} ms, limit ${CLOCK_MS} ms`,
     );
   const usages = ran.flatMap(({ usage }) => usage ?? []);
   const cpuS = usages.reduce((sum, usage) => sum + usage.cpuS, 0);

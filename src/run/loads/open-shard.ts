@@ -58,7 +58,7 @@ function clockProblems(clock: ClockOffset | undefined, source: string): string[]
   return uncertaintyMs <= CLOCK_MS
     ? []
     : [
-        `its clock is known to ${uncertaintyMs.toFixed(0)} ms only, limit ${CLOCK_MS} ms; --time-source names a nearer server`,
+        `its clock is only known to within ${uncertaintyMs.toFixed(0)} ms, limit ${CLOCK_MS} ms; name a nearer server with --time-source`,
       ];
 }
 

@@ -43,7 +43,7 @@ export async function checksWith(files: readonly string[]): Promise<readonly Che
       const place = () => placeOfText(path, `"${id}"`);
       if (CHECKS.some((builtIn) => suiteOf(builtIn.id) === suiteOf(id))) {
         throw new UsageError(`${place()}: "${suiteOf(id)}" is a built-in suite`, {
-          hint: "Begin the ids with your own name.",
+          hint: "Choose another prefix for the ids of your checks.",
         });
       }
       if (checks.some((known) => known.id === id)) {

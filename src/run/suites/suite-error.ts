@@ -29,11 +29,11 @@ export async function describeSuiteError(error: unknown, path: string): Promise<
   const parsed = parseError(error);
   const message = maskLikely(parsed?.message ?? messageOf(error).split("\n", 1)[0] ?? "");
   const place =
-    parsed?.place ?? importPlace(error) ?? thrownPlace(error, await readPlacesOf(path)) ?? syntaxPlace(error, path);
+    parsed?.place ?? importPlace(error) ?? thrownPlace(error, await sourceMapperFor(path)) ?? syntaxPlace(error, path);
   return `${place === undefined ? shownPath(path) : placeText(place)}: ${message}`;
 }
 
-/** The place of a text in a file; that of its beginning is the place of the file. */
+/** The first place of a text in a file, as `file:line:column`; only the file if the text is not found. */
 export function placeOfText(file: string, text: string | RegExp): string {
   const source = readFileSync(file, "utf8");
   return placeAt(file, source, typeof text === "string" ? source.indexOf(text) : source.search(text));
@@ -79,11 +79,11 @@ function importPlace(error: unknown): Place | undefined {
   return line === undefined ? undefined : { file, line: Number(line), column: Number(column) };
 }
 
-/** Finds the place in TypeScript of a place in what the loader made of it. */
+/** Maps a place in the JavaScript that the loader generated back to the TypeScript source. */
 type OriginalPlace = (place: Place) => Place;
 
 /** @param path of the suite; only one in TypeScript needs the loader. */
-async function readPlacesOf(path: string): Promise<OriginalPlace> {
+async function sourceMapperFor(path: string): Promise<OriginalPlace> {
   if (!TYPESCRIPT.test(path)) return (place) => place;
   const { createJiti } = await import("jiti");
   return (place) => (TYPESCRIPT.test(place.file) ? originalPlace(place, createJiti) : place);
@@ -93,7 +93,7 @@ const TYPESCRIPT = /\.[cm]?ts$/;
 
 /** The places in a suite that has been loaded, for messages of the run. */
 export async function customSuiteOf(path: string): Promise<CustomSuite> {
-  const original = await readPlacesOf(path);
+  const original = await sourceMapperFor(path);
   return {
     placeOf(thrown) {
       const place = thrownPlace(thrown, original);
@@ -122,7 +122,7 @@ function markedPlace(text: string): Place | undefined {
   return { file: pathOf(at), line: Number(line), column: indent.length + 1 };
 }
 
-/** What the loader makes of TypeScript has the same lines and other columns. */
+/** The generated JavaScript has the same lines as the TypeScript source, but different columns. */
 function originalPlace(place: Place, createJiti: typeof import("jiti").createJiti): Place {
   const source = readFileSync(place.file, "utf8");
   const code = createJiti(import.meta.url, { sourceMaps: true }).transform({
@@ -141,7 +141,7 @@ function originalPlace(place: Place, createJiti: typeof import("jiti").createJit
   return { ...place, line: entry.originalLine + 1, column: entry.originalColumn + 1 };
 }
 
-/** Node tells the place of a syntax error in a module only when it ends because of the error. Nothing is run until then. */
+/** Node prints the place of a syntax error only when the error ends the process, so a child imports the module. None of its code runs. */
 function syntaxPlace(error: unknown, path: string): Place | undefined {
   if (!(error instanceof SyntaxError)) return undefined;
   const program = `import ${JSON.stringify(pathToFileURL(path).href)}`;

@@ -137,7 +137,7 @@ const upstream = z.strictObject({
   ),
   failover: optional(
     z.array(text).min(2),
-    "Names of two or more of these providers, in the order in which the gateway asks them.",
+    "Names of two or more of these providers, in the order in which the gateway tries them.",
   ),
   callerKey: optional(
     z.literal("passed-on"),
@@ -256,7 +256,7 @@ export const targetSchema = z
     ),
     upstream: optional(
       upstream,
-      "The providers behind the gateway, where `gauntlet upstream` plays them; the suite upstream needs them.",
+      "The providers behind the gateway, if they are `gauntlet upstream`; the suite upstream needs them.",
     ),
     ledger: optional(
       ledgerSchema,

@@ -14,7 +14,7 @@ export const tokenLimits = z.strictObject({
   ),
   window: optional(
     z.enum(["fixed", "rolling"]),
-    "Kind of the window of 60 s: fixed counts afresh at its edge, rolling looks at the last 60 s. Unset: unknown, judged as fixed.",
+    "Kind of the window of 60 s: fixed starts again from zero when it ends, rolling looks at the last 60 s. Unset: unknown, judged as fixed.",
   ),
   inFlightTokens: optional(
     z.int().nonnegative(),
@@ -23,7 +23,7 @@ export const tokenLimits = z.strictObject({
   key: optional(keyReference, "Reference to a key that the limit holds for; default: the key of the rate checks."),
   remainingHeaders: optional(
     z.array(headerName).min(1),
-    "Headers that tell the remaining tokens, e.g. x-ratelimit-remaining-tokens; the first one found is read.",
+    "Headers with the remaining tokens, e.g. x-ratelimit-remaining-tokens; the first one found is read.",
   ),
 });
 

@@ -30,15 +30,25 @@ const HTTP_BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2
 
 /** Name, class field, bounds, description. */
 const DURATIONS = [
-  ["gen_ai.client.operation.duration", "service", GEN_AI_BOUNDS, "From the send to the end."],
-  ["gen_ai.client.operation.time_to_first_chunk", "firstEvent", GEN_AI_BOUNDS, "From the send to the first event."],
+  [
+    "gen_ai.client.operation.duration",
+    "service",
+    GEN_AI_BOUNDS,
+    "From sending the request to the end of the response.",
+  ],
+  [
+    "gen_ai.client.operation.time_to_first_chunk",
+    "firstEvent",
+    GEN_AI_BOUNDS,
+    "From sending the request to the first event.",
+  ],
   [
     "gen_ai.server.time_to_first_token",
     "ttft",
     FIRST_TOKEN_BOUNDS,
-    "From the send to the first content token, as the client sees it.",
+    "From sending the request to its first output of any kind, as the client sees it.",
   ],
-  ["http.client.request.duration", "service", HTTP_BOUNDS, "From the send to the end."],
+  ["http.client.request.duration", "service", HTTP_BOUNDS, "From sending the request to the end of the response."],
 ] as const;
 
 /** The value of a histogram's data point. */

@@ -37,7 +37,7 @@ export async function openTargetWatch(
   const { watchPid, watchUnit, watchMetrics, watchIntervalS } = options;
   if (watchPid === undefined && watchUnit === undefined && watchMetrics === undefined && declared === undefined) {
     if (watchIntervalS !== undefined)
-      throw new UsageError("--watch-interval-s is for what is watched", {
+      throw new UsageError("--watch-interval-s has no effect if nothing is watched", {
         hint: "Add --watch-pid, --watch-unit or --watch-metrics.",
       });
     return undefined;

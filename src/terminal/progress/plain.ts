@@ -38,6 +38,8 @@ export function plainProgress(write: (text: string) => void): OnProgress {
       // After a note, another load may follow.
       if (event.kind === "note") loads.clear();
       write(`gauntlet: ${event.text}\n`);
+    } else if (event.kind === "cause") {
+      write(`gauntlet: ✗ ${event.text}\n`);
     }
   };
 }

@@ -10,7 +10,7 @@ export type PartialRelease = {
   readonly extras: readonly Response[];
 };
 
-/** More than a single ending could make room for. */
+/** Streams that are sent afterwards: more than one ended stream makes room for. */
 const EXTRAS = 4;
 /** A gateway may take a moment to notice that a client disconnected, ms; the streams must still be running then. */
 const NOTICED_MS = 300;

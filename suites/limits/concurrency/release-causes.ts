@@ -20,7 +20,7 @@ function withTool(request: RequestSpec): RequestSpec {
   return { ...request, prompt: "What is the weather in Oslo?", fields: { tools: toolsOf(dialect, ONE_TOOL) } };
 }
 
-/** Time after which a request is under way, ms. */
+/** How long after sending a request its client disconnects, ms: it is under way by then. */
 const LEFT_AFTER_MS = 300;
 /** Time into a stream at which late clients disconnect, ms. */
 const LONG_AFTER_MS = 1_300;

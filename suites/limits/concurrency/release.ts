@@ -27,8 +27,8 @@ function judgeWave(wave: Wave, room: number, unnamed: LimitName, verdict: Verdic
 }
 
 /**
- * How many requests a wave has room for: as many as the one before it. Places that requests lost earlier say nothing about those
- * that have ended since. If no place was left, or the rate denied a part, the whole limit is expected.
+ * How many requests a wave has room for: as many as the wave before it. Capacity that leaked earlier says nothing about requests
+ * that have ended since. If none was left, or the rate limit denied some requests, the whole limit is expected.
  */
 function roomFor(waves: readonly Wave[], index: number, unnamed: LimitName): number {
   const { expected } = waves[index] as Wave;
@@ -39,7 +39,7 @@ function roomFor(waves: readonly Wave[], index: number, unnamed: LimitName): num
   return found === 0 || responses.some(isRate) ? expected : Math.min(expected, found);
 }
 
-/** Judges those waves in front of which clients had disconnected, or the others. */
+/** Judges the waves that were sent after clients had disconnected, or the others. */
 function judgeWaves(all: readonly Wave[], disconnected: boolean, unnamed: LimitName, verdict: Verdict): void {
   const isOwn = (wave: Wave) => wave.disconnected === disconnected;
   if (!all.some(isOwn)) verdict.notApplicable(RATE_TOO_LOW);

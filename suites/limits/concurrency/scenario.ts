@@ -35,10 +35,10 @@ const perLimit = (count: (limits: Limits) => number) => (target: Target) => {
 };
 
 /** The same, for a step that needs a high rate. */
-const ifRoomy = (ofLimit: number, more: number) =>
+const ifRateAllows = (ofLimit: number, more: number) =>
   perLimit((limits) => (hasRoomForWaves(limits) ? ofLimit * limits.inFlight + more : 0));
 
-const isRoomy = ({ limits, spaced }: ConcurrencyRecording): boolean => hasRoomForWaves(limits) && !spaced;
+const hasRoomInRate = ({ limits, spaced }: ConcurrencyRecording): boolean => hasRoomForWaves(limits) && !spaced;
 
 /** A slow non-streaming reply, on its own connection. */
 function slowReply(key: Key): RequestSpec {
@@ -104,22 +104,22 @@ const STEPS: readonly Step<ConcurrencyRun, ConcurrencyRecording>[] = [
   { name: "others", cost: { requests: 10 }, run: ({ sendingToOthers }) => sendingToOthers ?? [] },
   {
     name: "nonStreaming",
-    cost: { requests: ifRoomy(3, 0), waitS: 5 },
+    cost: { requests: ifRateAllows(3, 0), waitS: 5 },
     onlyInFullRun: true,
-    when: isRoomy,
+    when: hasRoomInRate,
     run: async ({ t, account, limits }) =>
       (await t.hasModel("slow")) ? atOnce(t, [slowReply(account.key)], limits.inFlight + beyond(limits)) : [],
   },
   {
     name: "lateNonStreaming",
-    cost: { requests: ifRoomy(1, 1), waitS: 5 },
+    cost: { requests: ifRateAllows(1, 1), waitS: 5 },
     onlyInFullRun: true,
     dependsOn: "nonStreaming",
     run: (run, { nonStreaming }) => lateIn(run, slowReply(run.account.key), typicalMs(nonStreaming)),
   },
   {
     name: "lateStream",
-    cost: { requests: ifRoomy(1, 1), waitS: 5 },
+    cost: { requests: ifRateAllows(1, 1), waitS: 5 },
     onlyInFullRun: true,
     dependsOn: "nonStreaming",
     run: (run, { nonStreaming }) =>
@@ -127,7 +127,7 @@ const STEPS: readonly Step<ConcurrencyRun, ConcurrencyRecording>[] = [
   },
   {
     name: "waves",
-    cost: { requests: ifRoomy(29, 240), waitS: 10, quick: { requests: ifRoomy(11, 15) } },
+    cost: { requests: ifRateAllows(29, 240), waitS: 10, quick: { requests: ifRateAllows(11, 15) } },
     when: ({ limits }) => hasRoomForWaves(limits),
     async run({ t, account, long }, recording) {
       await t.wait(SETTLE_MS);
@@ -137,8 +137,8 @@ const STEPS: readonly Step<ConcurrencyRun, ConcurrencyRecording>[] = [
   },
   {
     name: "partialReleases",
-    cost: { requests: ifRoomy(2, 26), quick: { requests: ifRoomy(1, 13) } },
-    when: isRoomy,
+    cost: { requests: ifRateAllows(2, 26), quick: { requests: ifRateAllows(1, 13) } },
+    when: hasRoomInRate,
     async run({ t, account, long }) {
       // A quick run aborts the streams of its last wave.
       if (t.run.isQuick) await t.wait(NOTICE_MS[0]);

@@ -10,7 +10,7 @@ import { atMost } from "../../../src/judging/index.ts";
 import { WINDOW_OVER_MS } from "../../../src/limits/index.ts";
 import type { Key } from "../../../src/target/index.ts";
 import { isRateDenial, isServed } from "../denials.ts";
-import { A_WINDOW, untilQuiet } from "../paced.ts";
+import { RATE_WINDOW_LABEL, untilQuiet } from "../paced.ts";
 
 /** Requests on the other account, as a multiple of this account's rate limit: more than any of its windows admits. */
 const MULTIPLE = 1.5;
@@ -54,7 +54,7 @@ const otherTraffic = defineCheck({
     await untilQuiet(t, key);
     const first = await send();
     if (!isDeniedFor(first)) return { rounds: [first] };
-    await t.wait(WINDOW_OVER_MS, A_WINDOW);
+    await t.wait(WINDOW_OVER_MS, RATE_WINDOW_LABEL);
     return { rounds: [first, await send()] };
   },
   judge({ rounds }, verdict) {

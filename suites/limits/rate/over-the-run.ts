@@ -90,7 +90,7 @@ function usedBefore({ requested, exchange }: Response, responses: readonly Respo
 const mayHaveUsedLimit = ({ requested, exchange }: Response): boolean =>
   requested.intent !== "valid" || exchange.ending.kind === "aborted";
 
-/** In any minute: a window whose boundary lies in it, or a bucket that was full at its start, admits twice the limit. */
+/** Multiple of the limit that any minute may admit: that of a fixed window that resets in it, or of a full bucket. */
 const MAX_OF_LIMIT = 2;
 const ACCIDENTS = 2;
 

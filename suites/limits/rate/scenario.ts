@@ -13,7 +13,7 @@ import { expectedDenial } from "../../shared/judge/expected-denial.ts";
 import { type Burst, burst, endedMs, startedMs } from "../burst.ts";
 import { admittedIn, isRateDenial, isRefused } from "../denials.ts";
 import { sendToOtherAccounts } from "../other-accounts.ts";
-import { A_WINDOW, paced, untilQuiet } from "../paced.ts";
+import { paced, RATE_WINDOW_LABEL, untilQuiet } from "../paced.ts";
 import { sendPlain, sendPlainAtOnce } from "../send.ts";
 import { NOTHING_SENT, type RateRecording, type RateRun } from "./recording.ts";
 import { lastDenialOf, reachLimitAgain, repeatExcess } from "./second-burst.ts";
@@ -195,7 +195,7 @@ async function testFirstWait(run: RateRun, { laterDenied }: RateRecording): Prom
   const denial = await latestDenial(t, request, async () => (await toTheLimit(run)).responses.some(isRefused));
   if (denial === null) return null;
   const firstWait = await waitAndRetry(t, denial, request);
-  if (isRateDenial(firstWait.retried)) await t.wait(WINDOW_OVER_MS, A_WINDOW);
+  if (isRateDenial(firstWait.retried)) await t.wait(WINDOW_OVER_MS, RATE_WINDOW_LABEL);
   return firstWait;
 }
 

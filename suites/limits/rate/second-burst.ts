@@ -3,7 +3,7 @@ import { WINDOW_OVER_MS } from "../../../src/limits/index.ts";
 import { otherDialect } from "../../shared/cases/other-dialect.ts";
 import { type Burst, burst, endedMs, exceedsLimit, refilledEarly } from "../burst.ts";
 import { isRateDenial } from "../denials.ts";
-import { A_WINDOW } from "../paced.ts";
+import { RATE_WINDOW_LABEL } from "../paced.ts";
 import type { RateRecording, RateRun } from "./recording.ts";
 import { latestDenial, waitAndRetry } from "./tested-wait.ts";
 import type { WhileDenied } from "./while-denied.ts";
@@ -17,7 +17,7 @@ export async function reachLimitAgain(run: RateRun, { first, whileDenied }: Rate
   const { t, account, plan } = run;
   // Wait for the end of a window that is nearly over, so that the second burst meets an empty one.
   const restMs = endedMs(first) + WINDOW_OVER_MS - t.nowUs() / 1_000;
-  if (restMs > 0 && restMs < SHORT_REST_MS) await t.wait(restMs, A_WINDOW);
+  if (restMs > 0 && restMs < SHORT_REST_MS) await t.wait(restMs, RATE_WINDOW_LABEL);
   // A sliding window frees the capacity of a slow burst as slowly as the burst took it.
   else if (restMs > 0) await t.wait(Math.min(first.seconds * 1_000, MAX_BURST_MS));
   // If only one dialect is served, the other key alone.

@@ -1,7 +1,7 @@
 import { observationOf, type RequestSpec, type Response, type Session } from "../../../src/checks/index.ts";
 import { isShortWait, muchShorterWait, waitToTest } from "../../../src/limits/index.ts";
 import { isRateDenial } from "../denials.ts";
-import { A_WINDOW } from "../paced.ts";
+import { RATE_WINDOW_LABEL } from "../paced.ts";
 import { ROUNDS, type WhileDenied } from "./while-denied.ts";
 
 /** The wait that a denial stated, and the request that was sent after it. */
@@ -15,7 +15,7 @@ export type TestedWait = {
 /** Waits as long as the denial asks for, and sends one request. */
 export async function waitAndRetry(t: Session, denial: Response, request: RequestSpec): Promise<TestedWait> {
   const { waitMs, restMs } = waitToTest(observationOf(denial), t.nowUs());
-  await t.wait(restMs, waitMs === null ? A_WINDOW : "the Retry-After of a denial");
+  await t.wait(restMs, waitMs === null ? RATE_WINDOW_LABEL : "the Retry-After of a denial");
   return { denial, waitMs, retried: await t.start({ ...request, intent: "any" }).done };
 }
 

@@ -4,9 +4,7 @@ import { servable } from "../../shared/cases/servable.ts";
 import { inTurns, LONG_TEXT } from "../../shared/requests/texts.ts";
 import type { Burst } from "../burst.ts";
 import { isRateDenial, isRefused } from "../denials.ts";
-import { sendPlain, sendPlainAtOnce } from "../send.ts";
-
-type AskKey = RequestSpec["key"] & {};
+import { type RequestKey, sendPlain, sendPlainAtOnce } from "../send.ts";
 
 /** Requests of one kind while the account was denied, with the denials of the first key before and after them. */
 export type WhileDenied = {
@@ -63,7 +61,7 @@ export const ROUNDS = 3;
 /** Sends each kind while the first key is denied, and repeats it if the window rolled over meanwhile. */
 export async function triesWhileDenied(
   t: Session,
-  key: AskKey,
+  key: RequestKey,
   kinds: Record<string, RequestSpec>,
   toTheLimit: () => Promise<Burst>,
 ): Promise<WhileDenied[]> {
@@ -81,7 +79,7 @@ export async function triesWhileDenied(
   return tried;
 }
 
-async function tryWhileDenied(t: Session, kind: string, request: RequestSpec, key: AskKey): Promise<WhileDenied> {
+async function tryWhileDenied(t: Session, kind: string, request: RequestSpec, key: RequestKey): Promise<WhileDenied> {
   const startUs = t.nowUs();
   const before = await sendPlain(t, key);
   const tries: Response[] = [];
@@ -95,7 +93,7 @@ export function isBracketed({ before, after }: WhileDenied): boolean {
   return isRefused(before) && isRefused(after) && before.summary === after.summary;
 }
 
-/** How much later they are sent, ms, and how many are affordable. */
+/** Pauses before the later requests, ms, and the largest limit for which that many denied requests are affordable. */
 const LATER_MS = 8_000;
 const STILL_LATER_MS = 9_000;
 const MAX_DENIED = 64;

@@ -5,7 +5,7 @@ import { isRateDenial } from "../denials.ts";
 
 /** An upgrade must be in force within this time, ms: after a minute the old limit admits requests again anyway. */
 const IN_FORCE_MS = 50_000;
-/** Time between two attempts to see whether it is, ms. */
+/** Interval between requests that test whether the upgrade is in force, ms. */
 const POLL_INTERVAL_MS = 2_000;
 /** Requests above the old limit, so that one admitted by chance does not count. */
 const EXTRA_STREAMS = 6;

@@ -3,7 +3,7 @@ import { atMost } from "../../../src/judging/index.ts";
 import { WINDOW_OVER_MS } from "../../../src/limits/index.ts";
 import type { Key } from "../../../src/target/index.ts";
 import { isNamedRateDenial, isRateDenial, isServed } from "../denials.ts";
-import { A_WINDOW } from "../paced.ts";
+import { RATE_WINDOW_LABEL } from "../paced.ts";
 import { abortOnceDecided, longStream } from "../send.ts";
 import { fillOnce } from "./concurrency.ts";
 
@@ -39,9 +39,9 @@ const withOthers = defineCheck({
     if (denials.length > 0) await t.wait(waitMs + REST_MS);
     const first = await sendSpacedStreams(t, account.key);
     if (first.filter(isNamedRateDenial).length <= TOLERATED) return { first, alone: [], second: [] };
-    await t.wait(WINDOW_OVER_MS, A_WINDOW);
+    await t.wait(WINDOW_OVER_MS, RATE_WINDOW_LABEL);
     const alone = await sendOneByOne(t, account.key);
-    await t.wait(WINDOW_OVER_MS, A_WINDOW);
+    await t.wait(WINDOW_OVER_MS, RATE_WINDOW_LABEL);
     return { first, alone, second: await sendSpacedStreams(t, account.key) };
   },
   judge({ first, alone, second }, verdict) {

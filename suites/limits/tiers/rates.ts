@@ -14,7 +14,7 @@ const ENOUGH = 0.85;
 const MORE_THAN_ANY_WINDOW = 2.1;
 /** Less than this share of the rate would not distinguish the tiers. */
 const LEAST = 0.4;
-/** A limiter that admits this share of its rate at once has no small bucket: how its capacity returns shows its kind. */
+/** A burst of this share of the rate rules out a small bucket; how capacity then returns shows the kind of limiter. */
 const LARGE_BURST = 0.3;
 /**
  * Requests per round, and the interval between rounds; slow for starter, so that a limiter with delayed counts is seen to take
@@ -49,7 +49,7 @@ type TierAttempt = {
   readonly responses: readonly Response[];
   /** From the first of them to the end of the last response, seconds. */
   readonly seconds: number;
-  /** One a second, after a denial that was too late for a small bucket and too early for the rate. */
+  /** One retry per second, after a denial that was too late for a small bucket and too early for the tier's rate. */
   readonly tries: readonly Response[];
   /** From the first request to the last attempt that was denied, seconds. */
   readonly silentS: number;
@@ -82,7 +82,7 @@ const tierRates = defineCheck({
       const tried = await tryRate(t, tier, room(t) - set);
       if (tried !== undefined) first.push(tried);
     }
-    const tried = await Promise.all(first.map((one) => lookInto(t, one)));
+    const tried = await Promise.all(first.map((one) => retryEvenlySpaced(t, one)));
     return { tried, reasonOmitted: null };
   },
   judge({ tried, reasonOmitted }, verdict) {
@@ -155,7 +155,7 @@ const hasNoRefill = ({ tries, silentS }: TierAttempt): boolean =>
   tries.length > 0 && tries.every(isRateDenial) && silentS >= LONG_SILENCE_S;
 
 /** Sends evenly what a limiter with little burst must admit. */
-async function lookInto(t: Session, one: TierAttempt): Promise<TierAttempt> {
+async function retryEvenlySpaced(t: Session, one: TierAttempt): Promise<TierAttempt> {
   const account = t.target.tiers[one.tier];
   if (account === undefined || !isDoubtful(one) || hasNoRefill(one)) return one;
   const count = Math.min(safeRpm(one.rpm), MAX_EVENLY, room(t));

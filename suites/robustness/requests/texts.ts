@@ -110,7 +110,8 @@ const textPassesThrough = defineCheck({
         because: describeLoss(expected, text),
       });
     }
-    if (verdict.findings.length === 0) verdict.notApplicable("the replies were ended by an output limit, or by ours");
+    if (verdict.findings.length === 0)
+      verdict.notApplicable("all replies ended at their output limit or at Gauntlet's");
   },
 });
 
@@ -149,8 +150,8 @@ const ownResponses = defineCheck({
   needs: ["model.echo"],
   cost: { requests: AT_ONCE * ROUNDS },
   async run(t) {
-    const rounds: Together[] = [];
-    for (let round = 0; round < ROUNDS; round++) rounds.push(...(await askTogether(t)));
+    const rounds: ConcurrentRequest[] = [];
+    for (let round = 0; round < ROUNDS; round++) rounds.push(...(await sendConcurrently(t)));
     return { rounds };
   },
   judge({ rounds }, verdict) {
@@ -174,9 +175,9 @@ const ownResponses = defineCheck({
 });
 
 /** One of many concurrent requests; those that disconnect use a model that need not repeat anything. */
-type Together = { readonly nonce: string; readonly left: boolean; readonly response: Response };
+type ConcurrentRequest = { readonly nonce: string; readonly left: boolean; readonly response: Response };
 
-async function askTogether(t: Session): Promise<Together[]> {
+async function sendConcurrently(t: Session): Promise<ConcurrentRequest[]> {
   const most = Math.max(2, Math.min(AT_ONCE, Math.floor((t.target.limits?.inFlight ?? 8) / 3)));
   const leaving: HeldRequest[] = [];
   const inEach = t.target.dialects.map((endpoint): RequestSpec => ({ endpoint, model: "stream" }));

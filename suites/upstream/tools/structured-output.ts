@@ -4,7 +4,7 @@ import { DIALECTS, type Dialect, MODES, parseJson } from "../../../src/dialects/
 import { isTrue } from "../../../src/judging/index.ts";
 import { schemaMisfit } from "../../shared/judge/schema-misfit.ts";
 import { MULTIBYTE_TEXT } from "../../shared/requests/texts.ts";
-import { assumePassed, isSameDialect, MARKER, sendMarked, sendPlain } from "../marked.ts";
+import { assumeReachedProviders, isSameDialect, MARKER, sendMarked, sendPlain } from "../marked.ts";
 import { definitionsIn, objectSchema } from "./definitions.ts";
 import { differenceFrom } from "./difference.ts";
 import { receivedBody, sentBody } from "./received.ts";
@@ -56,7 +56,7 @@ const structuredOutput = defineCheck({
     return { plain, passed: await sendMarked(t, { mode: t.mode, fields, intent: "any" }, script) };
   },
   judge({ plain, passed }, verdict) {
-    assumePassed(verdict, plain);
+    assumeReachedProviders(verdict, plain);
     const { response } = passed;
     const got = receivedBody(passed, verdict);
     const [sent, received] = [formatIn(sentBody(passed)), formatIn(got)];

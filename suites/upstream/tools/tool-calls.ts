@@ -2,7 +2,7 @@ import { type Check, defineCheck } from "../../../src/checks/index.ts";
 import { DIALECTS, MODES } from "../../../src/dialects/index.ts";
 import { isTrue } from "../../../src/judging/index.ts";
 import { LONG_TEXT, MULTIBYTE_TEXT, SPACED_TEXT, SPECIAL_TEXT } from "../../shared/requests/texts.ts";
-import { assumePassed, MARKER, type ProviderScript, sendMarked, sendPlain } from "../marked.ts";
+import { assumeReachedProviders, MARKER, type ProviderScript, sendMarked, sendPlain } from "../marked.ts";
 import { calledTools } from "./called.ts";
 import { TIME, toolIn, WEATHER } from "./definitions.ts";
 import { differenceFrom } from "./difference.ts";
@@ -81,7 +81,7 @@ const toolCalls = defineCheck({
     return { plain, passed: await sendMarked(t, { mode: t.mode, fields, intent: "any" }, script) };
   },
   judge({ plain, passed: { response } }, verdict, axes) {
-    assumePassed(verdict, plain);
+    assumeReachedProviders(verdict, plain);
     verdict.requireControl(response, "a request for these tool calls");
     const expected = CALLS[axes.case ?? ""] ?? [];
     const received = calledTools(response);

@@ -2,7 +2,7 @@ import { type Check, defineCheck } from "../../../src/checks/index.ts";
 import { type JsonObject, member } from "../../../src/core/index.ts";
 import { DIALECTS, type Dialect, MODES } from "../../../src/dialects/index.ts";
 import { isTrue } from "../../../src/judging/index.ts";
-import { assumePassed, isSameDialect, MARKER, sendMarked, sendPlain } from "../marked.ts";
+import { assumeReachedProviders, isSameDialect, MARKER, sendMarked, sendPlain } from "../marked.ts";
 import { definitionsIn, MANY_TOOLS, RICH_TOOLS, TIME, toolIn, WEATHER } from "./definitions.ts";
 import { differenceFrom } from "./difference.ts";
 import { receivedBody, sentBody } from "./received.ts";
@@ -41,7 +41,7 @@ const toolDefinitions = defineCheck({
     return { plain, passed: await sendMarked(t, { mode: t.mode, intent: "any", fields }) };
   },
   judge({ plain, passed }, verdict) {
-    assumePassed(verdict, plain);
+    assumeReachedProviders(verdict, plain);
     const got = receivedBody(passed, verdict);
     const sent = sentBody(passed);
     const [expected, received] = [definitionsIn(sent), definitionsIn(got)];

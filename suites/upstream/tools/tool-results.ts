@@ -3,7 +3,14 @@ import type { JsonObject } from "../../../src/core/index.ts";
 import { DIALECTS, type Dialect, MODES } from "../../../src/dialects/index.ts";
 import { isTrue } from "../../../src/judging/index.ts";
 import { LONG_TEXT, MULTIBYTE_TEXT, SPECIAL_TEXT } from "../../shared/requests/texts.ts";
-import { assumePassed, isSameDialect, MARKER, type Passed, sendMarked, sendPlain } from "../marked.ts";
+import {
+  assumeReachedProviders,
+  isSameDialect,
+  MARKER,
+  type MarkedExchange,
+  sendMarked,
+  sendPlain,
+} from "../marked.ts";
 import { calledTools } from "./called.ts";
 import { type ConversationItem, conversationItems, describeItem } from "./conversation-items.ts";
 import { TIME, toolIn, WEATHER } from "./definitions.ts";
@@ -68,7 +75,7 @@ function turnsOf({ calls, results, text }: Step, dialect: Dialect): JsonObject[]
 }
 
 /** The second request is not sent if the calls of the first did not arrive. */
-type Sent = { readonly plain: Passed; readonly first: Passed; readonly second: Passed | null };
+type Sent = { readonly plain: MarkedExchange; readonly first: MarkedExchange; readonly second: MarkedExchange | null };
 
 const toolResults = defineCheck({
   id: "upstream.tool-results",
@@ -94,7 +101,7 @@ const toolResults = defineCheck({
     return { plain, first, second: await sendMarked(t, { ...request, fields: { messages, tools } }) };
   },
   judge({ plain, first, second }, verdict) {
-    assumePassed(verdict, plain);
+    assumeReachedProviders(verdict, plain);
     verdict.requireControl(first.response, "a request for two tool calls");
     if (second === null)
       return verdict.inconclusive(

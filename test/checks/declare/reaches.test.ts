@@ -39,17 +39,17 @@ test("without a dedicated account, checks that reach a limit are not planned, an
   );
   expect(reaching.length).toBeGreaterThan(10);
   const instances = reaching.flatMap(instancesOf);
-  const blocked = planOf(instances, parse(REMOTE + OWN), { hooked: false });
+  const blocked = planOf(instances, parse(REMOTE + OWN), { canCreateKeys: false });
   expect(blocked.suites.reduce((sum, { requests }) => sum + requests, 0)).toBe(0);
   expect(blocked.unblock.flat().join("\n")).toContain("limited:");
-  const allowed = planOf(instances, parse(`${REMOTE}${OWN}authorized: true\n`), { hooked: false });
+  const allowed = planOf(instances, parse(`${REMOTE}${OWN}authorized: true\n`), { canCreateKeys: false });
   expect(allowed.suites.reduce((sum, { requests }) => sum + requests, 0)).toBeGreaterThan(100);
 });
 
 test("the token limit of the account of keys.valid is not reached either", () => {
   const tokens = (text: string) =>
     planOf(CHECKS.filter(({ id }) => id.startsWith("token-limits.")).flatMap(instancesOf), parse(text), {
-      hooked: false,
+      canCreateKeys: false,
     }).requests;
   const shared = `tokenLimits: { tokensPerMinute: 5000, key: env:K }\n`;
   const aside = `tokenLimits: { tokensPerMinute: 5000, key: env:L }\n`;

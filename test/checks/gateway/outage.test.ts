@@ -150,31 +150,31 @@ describe("waiting for a model", () => {
         });
       },
     });
-    const isOver = async (model: string) => {
-      const over = recovery.isOver(response(model));
+    const waitOutOutage = async (model: string) => {
+      const over = recovery.waitOutOutage(response(model));
       for (let s = 0; s < 100; s++) await vi.advanceTimersByTimeAsync(1_000);
       return await over;
     };
-    return { recovery, response, isOver, refusedUntil };
+    return { recovery, response, waitOutOutage, refusedUntil };
   };
   const CHAT_OK = { endpoint: "chat", model: "ok" } as const;
   afterEach(() => vi.useRealTimers());
 
   test("continues after each cool-down, however many there are", async () => {
-    const { recovery, response, isOver, refusedUntil } = recovering();
+    const { recovery, response, waitOutOutage, refusedUntil } = recovering();
     response("ok");
     for (let times = 0; times < 6; times++) {
       refusedUntil.set("ok", performance.now() + 60_000);
-      expect(await isOver("ok")).toBe(true);
+      expect(await waitOutOutage("ok")).toBe(true);
     }
     expect(recovery.lost).toBeUndefined();
   });
 
   test("ends until the model is served after all", async () => {
-    const { recovery, response, isOver, refusedUntil } = recovering();
+    const { recovery, response, waitOutOutage, refusedUntil } = recovering();
     response("ok");
     refusedUntil.set("ok", performance.now() + 200_000);
-    expect(await isOver("ok")).toBe(false);
+    expect(await waitOutOutage("ok")).toBe(false);
     expect(recovery.lost).toMatch(/^`ok` \(chat\) was served until .* was not served again within 7\d\.\d s$/);
     expect(() => recovery.throwIfLost(CHAT_OK, "valid")).toThrow("was not served again");
     expect(() => recovery.throwIfLost({ ...CHAT_OK, endpoint: "messages" }, "valid")).not.toThrow();
@@ -195,7 +195,7 @@ describe("waiting for a model", () => {
     for (let times = 0; times < 3; times++) {
       refusedUntil.set("ok", performance.now() + 0.5);
       refusedUntil.set("other", soon());
-      const both = Promise.all([recovery.isOver(response("ok")), recovery.isOver(response("other"))]);
+      const both = Promise.all([recovery.waitOutOutage(response("ok")), recovery.waitOutOutage(response("other"))]);
       for (let s = 0; s < 20; s++) await vi.advanceTimersByTimeAsync(1_000);
       expect((await both)[1]).toBe(true);
     }

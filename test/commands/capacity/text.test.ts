@@ -127,7 +127,11 @@ describe("how a search ended", () => {
     ["No limit found: at least 20 requests/s; this machine could not send more.", "generator", {}],
     ["The gateway did not meet the objective at any level (response_ms p99 < 500).", "latency", notMet],
     ["The budget of 4,000 requests ran out before the search ended.", "nothing", { cut: "requests" }],
-    ["Limited by: latency. The time ran out before the search ended. Increase --minutes.", "latency", outOfTime],
+    [
+      "Limited by: latency. What was left of --minutes was too short for the next level, or to hold the best one for 75 s. Increase --minutes.",
+      "latency",
+      outOfTime,
+    ],
   ])("%s", (sentence, binds, overrides) => {
     expect(textOf(found(20, binds, overrides))).toContain(sentence);
   });

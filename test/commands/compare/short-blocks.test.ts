@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { tooShortFor } from "../../../src/commands/compare/block-size.ts";
+import { blockTooShort } from "../../../src/commands/compare/block-size.ts";
 import { nextStep } from "../../../src/commands/compare/next-step.ts";
 import type { Workload } from "../../../src/load/index.ts";
 import type { ComparedMetric, Comparison } from "../../../src/record/index.ts";
@@ -18,21 +18,21 @@ const poisson = {
 
 test("warns before a comparison when blocks are too short for a quantile", () => {
   // 20/s for 2 s: 20 of each kind.
-  expect(tooShortFor(blocks(20, 2))).toBe(
+  expect(blockTooShort(blocks(20, 2))).toBe(
     "a block sends about 20 requests of the least frequent kind, too few to compare p95 (needs 72) and p99 (needs 368). Increase --block-s or --rate, or send more requests in the workload file",
   );
-  expect(tooShortFor(blocks(20, 10))).toMatch(
+  expect(blockTooShort(blocks(20, 10))).toMatch(
     /^a block sends about 100 requests of the least frequent kind, too few to compare p99 /,
   );
-  expect(tooShortFor(blocks(100, 10))).toBeUndefined();
+  expect(blockTooShort(blocks(100, 10))).toBeUndefined();
 });
 
 test("warns of quantiles that only some blocks have enough requests for", () => {
   // 400 of each kind, 14 more or fewer: one block in 90 has fewer than 368.
-  expect(tooShortFor(blocks(80, 10))).toMatch(
+  expect(blockTooShort(blocks(80, 10))).toMatch(
     /^a block sends about 400 \S+ of .* kind, in some blocks too few to compare p99 \(/,
   );
-  expect(tooShortFor(poisson)).toMatch(
+  expect(blockTooShort(poisson)).toMatch(
     /^a block sends about 80 .* kind, too few to compare p99 \(needs 368\), and in some blocks too few to compare p95 \(needs 72\)\. Increase/,
   );
 });
@@ -47,7 +47,7 @@ test("an inconclusive session says how many pairs, or how long blocks, would dec
     } as unknown as Comparison;
   };
   const p50 = { name: "chat streaming response_ms p50", why: "about 24 pairs would decide it", neededPairs: 24 };
-  const p95 = { name: "chat streaming ttft_ms p95", why: "too few samples in some blocks" };
+  const p95 = { name: "chat streaming ttft_ms p95", why: "", tooFewSamplesIn: "some blocks" as const };
   expect(nextStep(open([p50, p95]), session)).toBe(
     "For a verdict, run again with --pairs 24 and --block-s 6 (about 8 min).",
   );

@@ -146,7 +146,7 @@ test("a threshold on latency ends the load with abortOnFail", { timeout: 90_000 
 });
 
 test.each([
-  ['["no_such_ms p95 < 800"]', [], /thresholds\.0.*knows no metric "no_such_ms"/],
+  ['["no_such_ms p95 < 800"]', [], /thresholds\.0.*has the unknown metric "no_such_ms"/],
   [
     '["failed < 1 %", "failed_share < 0.02"]',
     [],

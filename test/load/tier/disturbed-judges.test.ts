@@ -172,11 +172,13 @@ describe("what we read late", () => {
 
   test("ends that piled up while this process stalled do not count as running streams", () => {
     const facts = [...endingAt(6.52), late];
-    const still = [[ORIGIN_US + 0.5e6, ORIGIN_US + 6.5e6]] as const;
-    expect(brokenIn(judgeConcurrencyLimit(facts, { all: facts, limit, still }))).toEqual([]);
+    const stalledSpans = [[ORIGIN_US + 0.5e6, ORIGIN_US + 6.5e6]] as const;
+    expect(brokenIn(judgeConcurrencyLimit(facts, { all: facts, limit, stalledSpans }))).toEqual([]);
     // The same without a stall is one too many.
     const held = [...endingAt(7.5), late];
-    expect(brokenIn(judgeConcurrencyLimit(held, { all: held, limit, still: [] }))).toEqual(["concurrency.exceeded"]);
+    expect(brokenIn(judgeConcurrencyLimit(held, { all: held, limit, stalledSpans: [] }))).toEqual([
+      "concurrency.exceeded",
+    ]);
   });
 
   test("streams that arrived in one piece after a stall were not buffered", () => {
@@ -188,8 +190,8 @@ describe("what we read late", () => {
           ...{ firstTokenUs: ORIGIN_US + firstS * 1e6, endUs: ORIGIN_US + endS * 1e6 },
         }),
       );
-    const of = (facts: readonly Observation[], still: readonly (readonly [number, number])[]) =>
-      judgeService(facts, long, { still: [...still], late: [...still], busy: [] }).find(
+    const of = (facts: readonly Observation[], stalledSpans: readonly (readonly [number, number])[]) =>
+      judgeService(facts, long, { stalledSpans: [...stalledSpans], late: [...stalledSpans], busy: [] }).find(
         ({ name }) => name === "streams.buffered",
       )?.outcome;
     expect(of(wave(1.99, 2), [])).toBe("broken");

@@ -7,7 +7,7 @@ import type { StallRecord } from "../../../src/load/tier/judge/own-stalls.ts";
 import { loadRun } from "../../support/load-records.ts";
 import { sent } from "../support/observations.ts";
 
-const NO_STALLS: StallRecord = { still: [], late: [], busy: [] };
+const NO_STALLS: StallRecord = { stalledSpans: [], late: [], busy: [] };
 const ORIGIN_US = 1_000_000_000;
 
 /** A request that was sent at a second of the run and took this long. */
@@ -126,7 +126,7 @@ describe("the delay of Gauntlet itself", () => {
   const stretch = [ORIGIN_US + 59e6, ORIGIN_US + 79e6] as const;
 
   test("a busy machine alone excuses nothing", () => {
-    expect(judged(fault, { still: [], late: [], busy: [stretch] }).slowed?.outcome).toBe("broken");
+    expect(judged(fault, { stalledSpans: [], late: [], busy: [stretch] }).slowed?.outcome).toBe("broken");
   });
 
   test("is subtracted, and nothing else", () => {
@@ -135,11 +135,11 @@ describe("the delay of Gauntlet itself", () => {
       const atUs = ORIGIN_US + 59e6 + index * 100_000;
       return [atUs, atUs + 10_000] as const;
     });
-    expect(judged(fault, { still: [], late: tenth, busy: [stretch] }).slowed).toMatchObject({
+    expect(judged(fault, { stalledSpans: [], late: tenth, busy: [stretch] }).slowed).toMatchObject({
       outcome: "broken",
       observed: facts(expect.stringMatching(/p50 0\.8 ms before, 2,70[01] ms from second 60/)),
     });
-    expect(judged(fault, { still: [stretch], late: [stretch], busy: [] }).slowed?.outcome).toBe("met");
+    expect(judged(fault, { stalledSpans: [stretch], late: [stretch], busy: [] }).slowed?.outcome).toBe("met");
   });
 });
 

@@ -3,7 +3,7 @@ import type { Observation } from "../../../src/judging/index.ts";
 import { judgeAdmission, judgeService } from "../../../src/load/tier/judge/judge-service.ts";
 import { sent } from "../support/observations.ts";
 
-const NO_STALLS = { still: [], late: [], busy: [] };
+const NO_STALLS = { stalledSpans: [], late: [], busy: [] };
 /** A lone stream in both dialects: two seconds, with its tokens spread over nine tenths of it. */
 const LONG = { id: "long", durationMs: 2_000, longestGapMs: 60, spread: { chat: 0.9, messages: 0.9 } };
 

@@ -3,7 +3,7 @@ import type { Observation } from "../../../src/judging/index.ts";
 import { stallsIn } from "../../../src/load/tier/judge/stalls.ts";
 import { sent } from "../support/observations.ts";
 
-const NO_STALLS = { still: [], late: [], busy: [] };
+const NO_STALLS = { stalledSpans: [], late: [], busy: [] };
 
 /** A request this many seconds into the run, whose response began this many ms later. */
 function observation(atS: number, ms: number, more: Partial<Observation> = {}): Observation {
@@ -46,12 +46,12 @@ test("denials that are always slow are not a stall, even if nothing else gets a 
 
 test("only the stall of this process is subtracted from a silence", () => {
   const stopped = steady((atS) => (atS >= 4 && atS < 9 ? (9 - atS) * 1_000 : 20));
-  const stillFor = (s: number) => [[1_000_000_000 + 4.5e6, 1_000_000_000 + (4.5 + s) * 1e6] as const];
-  const [stall] = stallsIn(stopped, { still: stillFor(2), late: [], busy: [] });
+  const stalledFor = (s: number) => [[1_000_000_000 + 4.5e6, 1_000_000_000 + (4.5 + s) * 1e6] as const];
+  const [stall] = stallsIn(stopped, { stalledSpans: stalledFor(2), late: [], busy: [] });
   expect(stall?.ms).toBeGreaterThan(2_700);
   expect(stall?.ms).toBeLessThan(3_300);
-  expect(stallsIn(stopped, { still: stillFor(4.5), late: [], busy: [] })).toEqual([]);
+  expect(stallsIn(stopped, { stalledSpans: stalledFor(4.5), late: [], busy: [] })).toEqual([]);
   // A busy machine does not explain a silence of five seconds.
   const busy = [[1_000_000_000, 1_000_000_000 + 20e6] as const];
-  expect(stallsIn(stopped, { still: [], late: [], busy })).toHaveLength(1);
+  expect(stallsIn(stopped, { stalledSpans: [], late: [], busy })).toHaveLength(1);
 });

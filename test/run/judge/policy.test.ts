@@ -50,7 +50,7 @@ test("a policy file with problems is refused before anything is sent, each probl
   );
   const { code, stderr } = await gauntlet(["run", "--policy", "policy.yaml"], {}, folder.path);
   expect(code).toBe(2);
-  expect(stderr).toMatch(/policy\.yaml:2:5 \(gates\.0\).*no metric "tftf_ms"/);
+  expect(stderr).toMatch(/policy\.yaml:2:5 \(gates\.0\).*unknown metric "tftf_ms"/);
   expect(stderr).toMatch(/\(compatt\): unknown field "compatt"\. Did you mean "compat"/);
   writeFileSync(join(folder.path, "policy.yaml"), "gates: ['denied == 0', 'denied == 0']\n");
   expect((await gauntlet(["run", "--policy", "policy.yaml"], {}, folder.path)).stderr).toMatch(

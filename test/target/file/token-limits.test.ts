@@ -121,7 +121,7 @@ describe("the account of the token limit", () => {
 
   const planned = (more: string) => {
     const instances = CHECKS.filter(({ id }) => id.startsWith("token-limits.")).flatMap(instancesOf);
-    const plan = planOf(instances, parse(`models: { chat: m, messages: m }\n${more}`), { hooked: false });
+    const plan = planOf(instances, parse(`models: { chat: m, messages: m }\n${more}`), { canCreateKeys: false });
     const [suite] = plan.suites;
     return { instances: suite?.instances, blocked: suite?.blocked, skipped: suite?.skipped, unblock: plan.unblock };
   };

@@ -201,13 +201,13 @@ describe("refused before anything is sent", () => {
       "a unit that does not run",
       unit,
       says({ ...UNKNOWN, LoadState: "loaded", ActiveState: "failed" }),
-      /unit gw\.service is failed: nothing of it runs[\s\S]*systemctl start gw\.service/,
+      /unit gw\.service is failed: no process of it is running[\s\S]*systemctl start gw\.service/,
     ],
     [
       "a unit of this user that does not run",
       unit,
       `if [ "$1" = --user ]; then\n${says({ ...UNKNOWN, LoadState: "loaded" })}\nelse\n${says(UNKNOWN)}\nfi`,
-      /unit gw\.service is inactive: nothing of it runs[\s\S]*systemctl --user start gw\.service/,
+      /unit gw\.service is inactive: no process of it is running[\s\S]*systemctl --user start gw\.service/,
     ],
     [
       "a machine that systemd does not run",
@@ -224,7 +224,12 @@ describe("refused before anything is sent", () => {
     ["a folder that does not exist", ["--watch-unit", "/tmp/"], undefined, /\/tmp\/ is not a control group/],
     ["an invalid name", ["--watch-unit", "a b"], undefined, /takes the name of a unit, or the path/],
     ["both", [...unit, "--watch-pid", "1"], undefined, /--watch-pid and --watch-unit cannot be combined/],
-    ["nothing to watch", ["--watch-interval-s", "1"], undefined, /--watch-interval-s is for what is watched/],
+    [
+      "nothing to watch",
+      ["--watch-interval-s", "1"],
+      undefined,
+      /--watch-interval-s has no effect if nothing is watched/,
+    ],
     [
       "an interval that is too short",
       [...unit, "--watch-interval-s", "0.1"],

@@ -67,7 +67,7 @@ function Distribution({ figure, title, run, phase, source }: DistributionProps) 
   return (
     <Figure
       title={`${title} of ${oneLine(run.name, 40)}`}
-      note={`${bars === undefined ? "" : `Left: ${kindOf(most)}, ${plural(most.count, "request")}. `}Where the samples are too few to tell, a curve is dotted.`}
+      note={`${bars === undefined ? "" : `Left: ${kindOf(most)}, ${plural(most.count, "request")}. `}A curve is dotted where there are too few samples.`}
       drawing={
         <div class={bars === undefined ? undefined : "halves"}>
           {bars === undefined ? null : (

@@ -78,7 +78,7 @@ function ArmTables({
       />
       {frontier === undefined ? null : (
         <DataTable
-          caption={`Load that ${oneLine(name, 40)} carries before it adds more at p99`}
+          caption={`Highest rate at which ${oneLine(name, 40)} adds no more than a bound at p99`}
           head={["Added at p99", ...numbers("Requests/s"), "Notes"]}
           rows={frontier.bounds.map(({ addedP99Ms, requestsPerS, isPassed, upstreamBound }) => [
             `${addedP99Ms} ms`,

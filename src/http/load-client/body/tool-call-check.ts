@@ -9,7 +9,7 @@ import {
   StreamedCalls,
 } from "../../../dialects/index.ts";
 
-/** What a request's tools accept, by name: whether arguments, a JSON object, match the tool's schema. */
+/** The tools of a request by name; each function checks whether arguments, a JSON object, match the tool's schema. */
 export type OfferedTools = ReadonlyMap<string, (input: Readonly<Record<string, unknown>>) => boolean>;
 
 /** What a client finds when it reads a tool call. */

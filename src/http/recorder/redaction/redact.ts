@@ -23,11 +23,11 @@ interface SecretForm {
 }
 
 /**
- * A part this long still reveals a key; masked forms such as `sk-…abcd` stay readable. Not "all but one character": a key with
+ * Minimum share of a key that a part must have to be masked; `sk-…abcd` stays readable. Not "all but one character": a key with
  * its middle character changed, as one check sends it, has two parts that are each just short of half.
  */
 const LONG_PART = 1 / 2;
-/** Shorter keys are only masked as a whole: half of six letters occurs in ordinary words. */
+/** Parts of shorter keys are not masked: half of a six-letter key is three letters, which occur in ordinary words. */
 const PARTS_FROM = 18;
 
 /** Maximum number of escape layers that are undone. A JSON text in a JSON string in an HTML page has three. */

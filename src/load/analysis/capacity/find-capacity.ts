@@ -63,14 +63,14 @@ export interface Capacity extends Searched<CapacityStep> {
   readonly cut: "minutes" | "requests" | "interrupted" | null;
 }
 
-/** A limit on requests per minute shows within this time, s. */
+/** How long the best level is held, s: long enough for a limit per minute to take effect. */
 export const HOLD_S = 75;
 const WITHIN = 0.05;
 /** Denials after which a step is decided: continuing would only add denials. */
 const MAX_CONSECUTIVE_DENIALS = 50;
 /** A level that ran for this share of its planned time counts as complete. */
 const MIN_COMPLETE_SHARE = 0.9;
-/** After a rate beyond the limit was admitted, this share of it is tried next. */
+/** If the best level could not be held, the next one is at most this share of it. */
 const BELOW = 0.97;
 
 /** Finds the highest level of load that meets the objective, and what limits it. */
@@ -86,7 +86,7 @@ export async function findCapacity(plan: CapacityPlan, context: LoadContext): Pr
     }
     const report = (progress: LoadProgress) => plan.onProgress?.(level, progress, (endMs - performance.now()) / 1_000);
     const first = await runLevel(plan, { ...context, onProgress: report }, level, durationS);
-    // One moment in which this machine was busy does not prove a bound.
+    // Retry once: a single stall of this machine does not mean that the generator is the limit.
     const isAgain = first?.binds === "generator" && fits(levelWorkload(plan, context, level, durationS), context);
     const step = isAgain ? await runLevel(plan, { ...context, onProgress: report }, level, durationS) : first;
     if (step === undefined) {
@@ -105,7 +105,7 @@ export async function findCapacity(plan: CapacityPlan, context: LoadContext): Pr
   const allowedPerS = plan.limits === undefined ? Number.POSITIVE_INFINITY : plan.limits.rpm / 60;
   const found = await search(
     { from: plan.from, to: plan.to, within: WITHIN, whole: plan.unit === "streams" },
-    // Above the declared rate, a burst could pass for a short while.
+    // Above the declared rate, a short step could pass because of the burst allowance alone.
     (level) => measure(level, plan.unit === "rate" && level > allowedPerS ? HOLD_S : plan.stepS),
   );
   let { best, beyond } = found;

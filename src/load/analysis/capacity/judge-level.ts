@@ -51,7 +51,7 @@ function shareOutcome(clause: string, count: number, of: number, allowed: number
     return met ? high <= allowed : low > allowed;
   };
   const sure = isDecidedBy(of);
-  const needed = sure ? undefined : leastThat(isDecidedBy, of);
+  const needed = sure ? undefined : minRequestsToDecide(isDecidedBy, of);
   return { clause, met, sure, observed: `${(share * 100).toFixed(2)} % of ${formatNumber(of)}`, needed };
 }
 
@@ -59,7 +59,7 @@ function shareOutcome(clause: string, count: number, of: number, allowed: number
 const MAX_NEEDED = 10_000_000;
 
 /** The smallest number of requests, above one that does not suffice, that decides. */
-function leastThat(decides: (requests: number) => boolean, tooFew: number): number | undefined {
+function minRequestsToDecide(decides: (requests: number) => boolean, tooFew: number): number | undefined {
   let low = tooFew;
   let high = Math.max(1, tooFew);
   while (!decides(high)) {

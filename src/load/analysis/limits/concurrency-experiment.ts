@@ -45,7 +45,7 @@ const EXTRA_MS = 20;
 /** More consecutive failures than this are not a coincidence. */
 const MAX_FAILURES = 5;
 /** Streams that are aborted at the same time, so that at least one of them is certainly still running. */
-const LEAVING = 3;
+const STREAMS_TO_ABORT = 3;
 /** Requests that are sent while the limit is reached. */
 const EXTRAS = 40;
 
@@ -69,7 +69,7 @@ export async function concurrencyExperiment(
   plan: ConcurrencyPlan,
 ): Promise<ConcurrencyInference> {
   const needed = (plan.declared ?? 64) + EXTRAS;
-  await room(gateway, plan, needed);
+  await waitForRateCapacity(gateway, plan, needed);
   let best: Filled = { holds: [], full: false, unnamed: false };
   let prepared = plan.prepared[0];
   for (prepared of plan.prepared) {
@@ -77,13 +77,13 @@ export async function concurrencyExperiment(
     if (filled.full || admittedOf(filled) > admittedOf(best)) best = filled;
     if (filled.full) break;
     await emptied(gateway, filled);
-    await room(gateway, plan, needed);
+    await waitForRateCapacity(gateway, plan, needed);
   }
   const found = inferConcurrency(heldOf(best));
   if (!best.full || prepared === undefined) return { ...found, ...inferRelease(undefined, undefined) };
   const end = await tryUntilAdmitted(gateway, plan, best, "end");
   await emptied(gateway, best);
-  await room(gateway, plan, best.holds.length + EXTRAS);
+  await waitForRateCapacity(gateway, plan, best.holds.length + EXTRAS);
   const again = await fill(gateway, plan, prepared, best.holds.length);
   const leave = again.full ? await tryUntilAdmitted(gateway, plan, again, "leave") : undefined;
   for (const hold of again.holds) hold.leave();
@@ -102,7 +102,11 @@ function heldOf({ holds, unnamed }: Filled): HeldRequest[] {
 const admittedOf = ({ holds }: Filled): number => holds.filter((hold) => hold.verdict() === "admitted").length;
 
 /** Waits until the rate, as far as it is known, admits this many. */
-async function room(gateway: GatewayUnderTest, { rate, minuteMs }: ConcurrencyPlan, needed: number): Promise<void> {
+async function waitForRateCapacity(
+  gateway: GatewayUnderTest,
+  { rate, minuteMs }: ConcurrencyPlan,
+  needed: number,
+): Promise<void> {
   const { value } = rate.perMinute;
   if (value === null || rate.windowS !== null || rate.kind.value === null) {
     await gateway.wait(minuteMs * 1.02);
@@ -146,7 +150,7 @@ async function fill(
       const nameless = added.every((hold) => hold.unnamed === true);
       unnamed = nameless ? unnamed + 1 : 0;
       if (unnamed >= UNNAMED_IN_A_ROW) return { holds, full: !ended(), unnamed: true };
-      // Retry soon: with even spacing, a missed opportunity does not come back.
+      // Retry soon: an evenly spaced limiter admits one request per slot, and a missed slot is lost.
       if (!(await gateway.wait(nameless ? intervalMs * SURELY_ROOM : intervalMs / 4))) break;
     }
     failures = verdicts.every((verdict) => verdict === "failed") ? failures + 1 : 0;
@@ -173,7 +177,7 @@ async function tryUntilAdmitted(
   if (first !== undefined && isConcurrency(first)) denied++;
   if (first?.verdict === "admitted") return undefined;
   const leftUs = gateway.nowUs();
-  const left = on === "leave" ? admitted.slice(-LEAVING) : [];
+  const left = on === "leave" ? admitted.slice(-STREAMS_TO_ABORT) : [];
   for (const hold of left) hold.leave();
   const natural = () => admitted.filter((hold) => !left.includes(hold)).flatMap(({ endUs }) => endUs ?? []);
   const startedUs = gateway.nowUs();

@@ -36,7 +36,7 @@ const MAX_HOLD_MS = 120_000;
 const ANALYSIS_AFTER_STOP_MS = 1_000;
 
 /**
- * If an admitted request takes longer than others by more than this, the model rather than a stall is the reason, microseconds.
+ * An admitted request that takes longer than others by more than this was slowed by the model, not by a stall, microseconds.
  */
 const MAX_STALL_US = 200_000;
 

@@ -24,8 +24,8 @@ const GOLDEN = 0.618_034;
 const LISTING_SHARE = 0.1;
 
 /**
- * Overloads one account in a way to which each kind of limiter reacts differently: part of the limit, a rest, all of the
- * remainder up to the first denial; then it observes what returns, when, and how much.
+ * Overloads one account so that each kind of limiter reacts differently: sends part of the limit, pauses, then sends the
+ * rest until the first denial; then observes when capacity returns, and how much.
  */
 export async function rateExperiment(gateway: GatewayUnderTest, plan: RatePlan): Promise<RateInference> {
   const { minuteMs } = plan;
@@ -39,13 +39,13 @@ export async function rateExperiment(gateway: GatewayUnderTest, plan: RatePlan):
     await gateway.wait(minuteMs / 4);
     await burst(gateway, Number.POSITIVE_INFINITY, plan.parallel);
   }
-  const intervalMs = await texture(gateway, plan);
-  if (intervalMs === undefined) await silent(gateway, plan);
-  else await refilling(gateway, plan, intervalMs);
-  return settled(gateway, plan);
+  const intervalMs = await measureRefillInterval(gateway, plan);
+  if (intervalMs === undefined) await probeWindows(gateway, plan);
+  else await probeRefill(gateway, plan, intervalMs);
+  return inferRateSoFar(gateway, plan);
 }
 
-function settled(
+function inferRateSoFar(
   { decisions, kinds, slackUs, wallOffsetUs, mustEnd }: GatewayUnderTest,
   { minuteMs }: RatePlan,
 ): Promise<RateInference> {
@@ -86,7 +86,7 @@ async function burst(gateway: GatewayUnderTest, max: number, parallel: number): 
  *
  * @returns approximate time for one to return, ms; `undefined` if nothing returned.
  */
-async function texture(
+async function measureRefillInterval(
   gateway: GatewayUnderTest,
   { minuteMs, declaredPerMinute }: RatePlan,
 ): Promise<number | undefined> {
@@ -140,8 +140,8 @@ async function probe(
   return seen;
 }
 
-/** An even refill: its rate, which requests share it, and what is saved up during a rest. */
-async function refilling(gateway: GatewayUnderTest, plan: RatePlan, intervalMs: number): Promise<void> {
+/** For an even refill: measures its rate, which requests share it, and how much capacity builds up during a pause. */
+async function probeRefill(gateway: GatewayUnderTest, plan: RatePlan, intervalMs: number): Promise<void> {
   const { minuteMs } = plan;
   const spacingMs = Math.min(intervalMs / 3, minuteMs / 2_000);
   const admitted = (seen: readonly Decision[]) => seen.filter(({ verdict }) => verdict === "admitted").length;
@@ -152,7 +152,7 @@ async function refilling(gateway: GatewayUnderTest, plan: RatePlan, intervalMs: 
   await listings(gateway, Math.ceil(expected * LISTING_SHARE));
   await burst(gateway, Number.POSITIVE_INFINITY, plan.parallel);
   for (let round = 0; round < 3; round++) {
-    // With almost no savings, only a listing in between has a visible effect.
+    // With an almost empty bucket, even two model list requests show whether they count.
     await gateway.wait(intervalMs * 3);
     await listings(gateway, 2);
     await burst(gateway, Number.POSITIVE_INFINITY, plan.parallel);
@@ -160,7 +160,7 @@ async function refilling(gateway: GatewayUnderTest, plan: RatePlan, intervalMs: 
 }
 
 /** Windows: waits until capacity returns, and uses it immediately. */
-async function silent(gateway: GatewayUnderTest, plan: RatePlan): Promise<void> {
+async function probeWindows(gateway: GatewayUnderTest, plan: RatePlan): Promise<void> {
   const { minuteMs } = plan;
   const spacingMs = minuteMs / 300;
   const back = (seen: readonly Decision[]) => seen.at(-1)?.verdict === "admitted";
@@ -176,7 +176,7 @@ async function silent(gateway: GatewayUnderTest, plan: RatePlan): Promise<void> 
     await burst(gateway, Number.POSITIVE_INFINITY, plan.parallel);
     // A few denials after the burst: when they end is informative, too.
     await probe(gateway, kinds, spacingMs, spacingMs * 12, () => false);
-    const { kind, deniedCount, scopes } = await settled(gateway, plan);
+    const { kind, deniedCount, scopes } = await inferRateSoFar(gateway, plan);
     // A window that ended soon after its last burst left no time to send the other kinds between denials.
     const allKnown = Object.entries(scopes).every(
       ([name, { value }]) => value !== null || !kinds.includes(name as RequestKind),

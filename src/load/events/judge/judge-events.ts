@@ -240,7 +240,7 @@ function judgeBound(named: Named, counted: Counted): Finding {
     return finding({
       ...facts,
       met: decided,
-      // What did not fail did not fail on a busy machine either.
+      // A busy machine only adds failures, so it cannot make a bound look met.
       basis: !decided && isOfTiming ? "timing" : "content",
       magnitude: share,
     });

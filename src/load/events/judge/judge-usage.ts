@@ -4,7 +4,7 @@ import type { Finding, JudgedRun, LoadEvent } from "../../../record/index.ts";
 import { isWithin, type RatioBound } from "../event-bound.ts";
 import { requestUsage, type UsageKind } from "./request-usage.ts";
 
-/** Judges what the gateway used for a request during an event by what it used before. */
+/** Compares what the gateway used per request during an event with what it used before. */
 export function judgeUsage(
   named: Pick<Finding, "name"> & { readonly title: string },
   { kind, bound }: { readonly kind: UsageKind; readonly bound: RatioBound },
@@ -22,7 +22,7 @@ export function judgeUsage(
   if (met === undefined)
     return finding({
       ...facts,
-      undecided: `${observed}: too few requests to decide ${bound.text}; a longer event decides it`,
+      undecided: `${observed}: too few requests to decide ${bound.text}. Make the event longer`,
     });
   return finding({ ...facts, met, observed, magnitude: ratio.value / bound.value });
 }

@@ -12,7 +12,7 @@ export interface RequestUsage {
 export interface UsageKind {
   readonly what: string;
   readonly unit: string;
-  /** A level before below this counts as this: one short line where nothing was logged is not a multiple of anything. */
+  /** Minimum for the value before the event: if nothing was logged before, one short line must not count as a huge increase. */
   readonly least: number;
   /** Precision of a sample. */
   readonly resolution: number;

@@ -48,7 +48,11 @@ function entriesOf(written: z.infer<ReturnType<typeof replayInFile>["schema"]>, 
   const entries = scaleTrace(readTrace(file, written.format), written);
   if (entries.length > 0) return entries;
   throw new ConfigError([
-    { file, path: "", message: `no request is left of it at ${written.ratePerS} requests per second.` },
+    {
+      file,
+      path: "",
+      message: `scaling it to ${written.ratePerS} requests per second leaves no requests. Increase ratePerS.`,
+    },
   ]);
 }
 

@@ -19,7 +19,7 @@ export interface LongModel {
   readonly spread: Readonly<Partial<Record<Dialect, number>>>;
 }
 
-/** One failure may be caused by the network, and so may very few of many. */
+/** Failures that are attributed to the network: one, or this share of the requests. */
 const TOLERATED = 1;
 const TOLERATED_SHARE = 0.001;
 /** Minimum number of stalls over all responses before the gateway is blamed: a machine may pause once or twice. */
@@ -33,7 +33,7 @@ export function judgeService(observations: readonly Observation[], long: LongMod
   const cut = failed.filter((one) => one.what.startsWith("cut") || stated.includes(one));
   const errors = failed.filter((one) => !cut.includes(one));
   const few = (count: number) => count <= Math.max(TOLERATED, served.length * TOLERATED_SHARE);
-  // So few may be caused by a provider, for which the specification has a status.
+  // Up to this share, a provider may be the cause (the specification has a status for that): only a warning.
   const weightOf = (count: number) => (count <= served.length * STRAY_SHARE ? "warn" : "fail");
   const crossed = observations.filter(({ flaw }) => flaw === "crossed");
   const incomplete = observations.filter(({ flaw }) => flaw === "incomplete");
@@ -115,12 +115,12 @@ function stalls(observations: readonly Observation[], heldUp: StallRecord): Find
 const BUFFERED = 0.1;
 const MIN_STREAMS = 4;
 /** A stream that took this many times as long as a lone one was not buffered: the gateway or its host stalled. */
-const AS_LONG = 1.5;
+const MAX_DURATION_FACTOR = 1.5;
 /**
  * If this process was stalled for more than this share of a stream's duration, the token times are ours: a stream that arrives
  * piece by piece loses no more of its spread than that.
  */
-const STILL_SHARE = 0.6;
+const STALLED_SHARE = 0.6;
 
 /** Share of a stream's duration, from its sending to its end, in which its tokens arrive. */
 export function spreadOf({ firstTokenUs, endUs, sentUs }: Observation): number {
@@ -137,7 +137,9 @@ function streamsUnderLoad(observations: readonly Observation[], long: LongModel,
     .filter(isAdmitted);
   if (streams.length < 2 * MIN_STREAMS || long.durationMs < 500) return [];
   const measured = streams.filter(
-    (one) => serviceMs(one) <= long.durationMs * AS_LONG && stillShare(one, heldUp.still) <= STILL_SHARE,
+    (one) =>
+      serviceMs(one) <= long.durationMs * MAX_DURATION_FACTOR &&
+      stalledShare(one, heldUp.stalledSpans) <= STALLED_SHARE,
   );
   const leastMs = Math.max(1_500, long.longestGapMs * 10);
   const stalled = streams.filter((one) => (one.longestGapUs ?? 0) / 1_000 > leastMs + lagMs(one, heldUp));
@@ -175,14 +177,14 @@ function streamsUnderLoad(observations: readonly Observation[], long: LongModel,
           requirements: ["STREAM-1"],
           met: heldBack.length === 0,
           expected: "spread over the duration of the response",
-          observed: heldBack.join(", ") || `${measured.length} streams were`,
+          observed: heldBack.join(", ") || `all ${measured.length} streams were spread`,
           basis: "timing",
         }),
   ];
 }
 
-function stillShare({ sentUs, endUs }: Observation, still: readonly Stretch[]): number {
-  return overlapUs(sentUs, endUs, still) / Math.max(1, endUs - sentUs);
+function stalledShare({ sentUs, endUs }: Observation, stalledSpans: readonly Stretch[]): number {
+  return overlapUs(sentUs, endUs, stalledSpans) / Math.max(1, endUs - sentUs);
 }
 
 /**

@@ -17,7 +17,7 @@ const BUSY_SHARE = 0.92;
  */
 export class OwnStalls implements Disposable {
   /** When this process was stalled. */
-  readonly still: Stretch[] = [];
+  readonly stalledSpans: Stretch[] = [];
   /** All delays of the timer, including those shorter than a stall; in order, without overlaps. */
   readonly late: Stretch[] = [];
   /** When the whole machine was busy. */
@@ -33,7 +33,7 @@ export class OwnStalls implements Disposable {
       const now = nowUs();
       const dueUs = this.#lastUs + EVERY_MS * 1_000;
       if (now - dueUs > LATE_MS * 1_000) this.late.push([dueUs, now]);
-      if (now - this.#lastUs > (EVERY_MS + STALL_MS) * 1_000) this.still.push([this.#lastUs, now]);
+      if (now - this.#lastUs > (EVERY_MS + STALL_MS) * 1_000) this.stalledSpans.push([this.#lastUs, now]);
       this.#lastUs = now;
     }, EVERY_MS);
     this.#timer.unref();
@@ -55,10 +55,10 @@ export class OwnStalls implements Disposable {
 }
 
 /** What took time from this process and from a gateway on the same machine. */
-export type StallRecord = Pick<OwnStalls, "still" | "late" | "busy">;
+export type StallRecord = Pick<OwnStalls, "stalledSpans" | "late" | "busy">;
 
 /** For an engine that does not report its own stalls. */
-export const NO_STALLS: StallRecord = { still: [], late: [], busy: [] };
+export const NO_STALLS: StallRecord = { stalledSpans: [], late: [], busy: [] };
 
 /** Total overlap of a span with some ranges, µs. */
 export function overlapUs(fromUs: number, toUs: number, stretches: readonly Stretch[]): number {

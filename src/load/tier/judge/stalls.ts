@@ -35,7 +35,7 @@ const MAX_BUSY_US = 500_000;
  *
  * @param heldUp ranges in which this process was stalled, or the whole machine was busy.
  */
-export function stallsIn(observations: readonly Observation[], { still, busy }: StallRecord): Stall[] {
+export function stallsIn(observations: readonly Observation[], { stalledSpans, busy }: StallRecord): Stall[] {
   // The head is the start of a response; it shows that long streams are alive.
   const responses = observations.filter(hasHead).sort((a, b) => a.headUs - b.headUs);
   const leastOf = leastSilenceUs(responses);
@@ -56,12 +56,12 @@ export function stallsIn(observations: readonly Observation[], { still, busy }: 
           silenceUs >= leastOf(one),
       );
     if (waiting.length < MIN_WAITING) continue;
-    const ownUs = overlapUs(fromUs, first.headUs, still);
+    const ownUs = overlapUs(fromUs, first.headUs, stalledSpans);
     if (ownUs > silenceUs * OWN_SHARE && silenceUs - ownUs < MAX_OWN_REST_US) continue;
     // Without requests there can be no responses: the silence starts with the first waiting request.
     const begunUs = Math.min(...waiting.map(({ sentUs }) => sentUs));
     const sinceUs = Math.max(fromUs, begunUs);
-    const ms = (first.headUs - sinceUs - overlapUs(sinceUs, first.headUs, still)) / 1_000;
+    const ms = (first.headUs - sinceUs - overlapUs(sinceUs, first.headUs, stalledSpans)) / 1_000;
     const busyUs = overlapUs(sinceUs, first.headUs, busy);
     const leastUs = Math.min(...waiting.map(leastOf));
     if (ms * 1_000 - Math.min(MAX_BUSY_US, busyUs * BUSY_WEIGHT) >= leastUs * 0.8) stalls.push({ fromUs, ms });

@@ -27,7 +27,7 @@ export const atConcurrencyLimit: TierPhase = {
     yield judgeConcurrencyLimit(observations, {
       all: bench.observations,
       limit: bench.limits.inFlight,
-      still: own.still,
+      stalledSpans: own.stalledSpans,
     });
     yield judgeWaits(waits.concurrency, {
       name: "retry-after.concurrency-sufficient",
@@ -46,6 +46,6 @@ export const atConcurrencyLimit: TierPhase = {
       ],
     }),
     judge: (observations, { all, limits }) =>
-      judgeConcurrencyLimit(observations, { all, limit: limits.inFlight, still: [] }),
+      judgeConcurrencyLimit(observations, { all, limit: limits.inFlight, stalledSpans: [] }),
   },
 };

@@ -7,7 +7,7 @@ import { evenly, type TierPhase } from "../tier-phase.ts";
 /** Maximum Retry-After that is waited for at the start of the overload, ms. */
 const MAX_WAIT_MS = { thorough: WINDOW_OVER_MS, brief: 40_000 };
 /** Multiple of the rate limit that a fixed schedule sends. */
-const EVEN = 2;
+const OVERLOAD_FACTOR = 2;
 /** A schedule cannot check whether the limit was reached: it sends for this long, s. */
 const OVER_S = { thorough: 120, brief: 92 };
 const PAUSE_MS = 1_000;
@@ -32,7 +32,7 @@ export const overRateLimit: TierPhase = {
   fixed: {
     plan({ everyMs, short, thorough }) {
       const overMs = (thorough ? OVER_S.thorough : OVER_S.brief) * 1_000;
-      const arrivals = evenly(Math.ceil((overMs / everyMs) * EVEN), everyMs / EVEN);
+      const arrivals = evenly(Math.ceil((overMs / everyMs) * OVERLOAD_FACTOR), everyMs / OVERLOAD_FACTOR);
       return { durationMs: overMs + PAUSE_MS, groups: [{ role: "even", arrivals, requests: short }] };
     },
     judge: (observations, { limits, latency }) => [

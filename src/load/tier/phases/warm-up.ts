@@ -38,7 +38,7 @@ async function sendSingles(bench: TierBench): Promise<void> {
   const kinds = bench.kinds("echo");
   for (let index = 0; index < WARM_UPS - 2; index++) {
     const one = await bench.send(kinds[index % kinds.length] as TierRequest, "warm-up");
-    if (one !== undefined && isRefusal(one) && !bench.refuses(one)) bench.leaveOut(one);
+    if (one !== undefined && isRefusal(one) && !bench.refuses(one)) bench.excludeKind(one);
     if (index === 0 && one !== undefined && one.status === undefined) {
       throw unreachableError(bench.target.baseUrl, bench.sender.lastFailure ?? one.what);
     }
@@ -65,7 +65,7 @@ function isRefusal({ dialect, stream, status }: Observation): boolean {
 function refusedKinds(bench: TierBench, observations: readonly Observation[]): Finding[] {
   const refused = observations.filter((one) => bench.refuses(one));
   if (refused.length === 0) return [];
-  const why = `streams of /messages are refused with ${refused[0]?.status}: the run does without them`;
+  const why = `streams of /messages are rejected with ${refused[0]?.status}: the run omits them`;
   return [
     finding({
       name: "streams.refused",

@@ -12,7 +12,7 @@ import {
   streaming,
   type When,
 } from "../../edits/when.ts";
-import { onDenial, overlook, type ResponseEdit, wrap } from "../../edits/wrap.ts";
+import { admitDespite, onDenial, type ResponseEdit, wrap } from "../../edits/wrap.ts";
 
 const UNKNOWN = ["AUTH-3", "ERR-401-INVALID"];
 const MISSING = ["AUTH-2", "ERR-401-INVALID"];
@@ -20,7 +20,7 @@ const REVOKED = ["AUTH-4", "ERR-401-REVOKED"];
 
 /** Which keys are accepted, and the responses to the others. */
 export const AUTH_MUTATIONS: readonly Mutation[] = [
-  ...grid([...MISSING, "MODELS-5"], (when: When) => overlook("invalid_api_key", when), {
+  ...grid([...MISSING, "MODELS-5"], (when: When) => admitDespite("invalid_api_key", when), {
     "auth.list-without-key": {
       summary: "The model list needs no key.",
       with: both(onModels, missingKey),
@@ -122,7 +122,7 @@ export const AUTH_MUTATIONS: readonly Mutation[] = [
     summary: "A revoked key gets 403.",
     apply: onDenial("key_revoked", () => true, status(403)),
   }),
-  ...grid(REVOKED, (when: When) => overlook("key_revoked", when), {
+  ...grid(REVOKED, (when: When) => admitDespite("key_revoked", when), {
     "auth.revoked-served-on-messages": {
       breaks: [...REVOKED, "STREAM-2"],
       summary: "The messages endpoint does not check for revoked keys.",

@@ -2,7 +2,7 @@ import { grid, type Mutation, mutation } from "../../change.ts";
 import { authorization, malformedKey, unknownKey } from "../../edits/credential-kinds.ts";
 import { insteadOf, status } from "../../edits/replies/response-edits.ts";
 import { both, inChunks, onMessages, secondKey, streaming, type When } from "../../edits/when.ts";
-import { onDenial, onRefusal, overlook, wrap } from "../../edits/wrap.ts";
+import { admitDespite, onDenial, onRefusal, wrap } from "../../edits/wrap.ts";
 import { refusal } from "../../pipeline/refusal.ts";
 
 /** How a key has to be written, and the treatment of keys that are not. */
@@ -36,7 +36,7 @@ export const CREDENTIAL_MUTATIONS: readonly Mutation[] = [
   mutation("auth.empty-bearer-served", {
     breaks: ["AUTH-5"],
     summary: "A request with an empty bearer key is served.",
-    apply: overlook("invalid_api_key", (call) => /^bearer *$/i.test(authorization(call))),
+    apply: admitDespite("invalid_api_key", (call) => /^bearer *$/i.test(authorization(call))),
   }),
   mutation("auth.unknown-200-after-expect", {
     breaks: ["AUTH-3", "ERR-401-INVALID"],

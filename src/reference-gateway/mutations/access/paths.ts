@@ -1,5 +1,5 @@
 import { grid, type Mutation, mutation } from "../../change.ts";
-import { deliverByHand, PLAIN } from "../../delivery/deliver-by-hand.ts";
+import { deliverRaw, PLAIN } from "../../delivery/deliver-raw.ts";
 import { neverResponds } from "../../edits/connection-edits.ts";
 import { insteadOf, setHeader } from "../../edits/replies/response-edits.ts";
 import { always, onMessages, onModels, streaming, type When } from "../../edits/when.ts";
@@ -171,7 +171,7 @@ export const BASE_MUTATIONS: readonly Mutation[] = [
     apply: wrap(
       "deliver",
       (next) => (parcel, call, delivery) =>
-        call.arrival.method === "HEAD" ? deliverByHand(parcel, call, delivery, PLAIN) : next(parcel, call, delivery),
+        call.arrival.method === "HEAD" ? deliverRaw(parcel, call, delivery, PLAIN) : next(parcel, call, delivery),
     ),
     mayBreak: ["HTTP-FRAMING"],
   }),

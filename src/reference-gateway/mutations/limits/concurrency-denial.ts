@@ -3,7 +3,7 @@ import { loadMutation, type Mutation } from "../../change.ts";
 import { cutOff } from "../../edits/connection-edits.ts";
 import { isAtConcurrencyLimit } from "../../edits/limit-scopes.ts";
 import { always, remembered, streaming } from "../../edits/when.ts";
-import { all, onDenial, overlook, wrap } from "../../edits/wrap.ts";
+import { admitDespite, all, onDenial, wrap } from "../../edits/wrap.ts";
 import type { Call } from "../../pipeline/behaviour.ts";
 import { refusal } from "../../pipeline/refusal.ts";
 
@@ -50,7 +50,7 @@ export const CONCURRENCY_DENIAL_MUTATIONS: readonly Mutation[] = [
     breaks: ["LIMIT-CONC-1", "ERR-429-CONC"],
     summary: "Requests over the concurrency limit are queued instead of denied.",
     apply: all(
-      overlook("concurrency_limit_exceeded"),
+      admitDespite("concurrency_limit_exceeded"),
       wrap("respond", (next) => async (call) => {
         while (isAtConcurrencyLimit(call)) await sleep(20);
         return next(call);

@@ -12,7 +12,7 @@ import {
   UNLIMITED,
 } from "../../edits/limit-scopes.ts";
 import { nonStreaming, onMessages, remembered, secondKey, streaming, type When } from "../../edits/when.ts";
-import { type Apply, all, overlook, wrap } from "../../edits/wrap.ts";
+import { type Apply, admitDespite, all, wrap } from "../../edits/wrap.ts";
 import { ConcurrencyLimiter } from "../../limiters/concurrency-limiter.ts";
 import { refusal } from "../../pipeline/refusal.ts";
 
@@ -156,7 +156,7 @@ export const CONCURRENCY_SCOPE_MUTATIONS: readonly Mutation[] = [
     breaks: TOO_MANY,
     summary: "Requests count as in flight a moment after the check: a whole burst passes.",
     apply: all(
-      overlook("concurrency_limit_exceeded"),
+      admitDespite("concurrency_limit_exceeded"),
       wrap("respond", (next) => async (call) => {
         const full = isAtConcurrencyLimit(call);
         await sleep(30);

@@ -1,7 +1,7 @@
 import { loadMutation, type Mutation } from "../../change.ts";
 import { cutOff } from "../../edits/connection-edits.ts";
 import { always, every, inference, remembered } from "../../edits/when.ts";
-import { all, onDenial, overlook, wrap } from "../../edits/wrap.ts";
+import { admitDespite, all, onDenial, wrap } from "../../edits/wrap.ts";
 import { type RateLimiter, WINDOW_US } from "../../limiters/rate-limiter.ts";
 import { slidingLog } from "../../limiters/sliding-log.ts";
 import { refusal } from "../../pipeline/refusal.ts";
@@ -116,7 +116,7 @@ export const RATE_DENIAL_MUTATIONS: readonly Mutation[] = [
     breaks: NEVER,
     summary: "Requests over the rate limit are delayed instead of denied.",
     apply: all(
-      overlook("rate_limit_exceeded"),
+      admitDespite("rate_limit_exceeded"),
       wrap("seal", (next) => (response, call) => {
         const parcel = next(response, call);
         if (call.key === undefined || !inference(call)) return parcel;

@@ -2,7 +2,7 @@ import { grid, type Mutation, mutation } from "../../change.ts";
 import { delays } from "../../edits/connection-edits.ts";
 import { delayEvents, isolateEvents, otherReplica, otherReplicaBusy } from "../../edits/replica-edits.ts";
 import { both, inference } from "../../edits/when.ts";
-import { overlook, wrap } from "../../edits/wrap.ts";
+import { admitDespite, wrap } from "../../edits/wrap.ts";
 import { refusal } from "../../pipeline/refusal.ts";
 import type { SharedEvent } from "../../shared/shared-event.ts";
 
@@ -106,14 +106,14 @@ export const REPLICA_MUTATIONS: readonly Mutation[] = [
     breaks: ["AUTH-4", "ERR-401-REVOKED", "REPLICA-KEYS"],
     detectedBy: { "replicas.key-states": "AUTH-4" },
     summary: "All replicas but the first serve revoked keys.",
-    apply: overlook("key_revoked", otherReplica),
+    apply: admitDespite("key_revoked", otherReplica),
   }),
   mutation("replicas.second-serves-unfunded", {
     ...SHOWN,
     breaks: ["ERR-402-CREDITS", "SPEND-2"],
     detectedBy: { "replicas.key-states": "SPEND-2", "replicas.balance": "ERR-402-CREDITS" },
     summary: "All replicas but the first serve accounts without balance.",
-    apply: overlook("insufficient_credits", otherReplica),
+    apply: admitDespite("insufficient_credits", otherReplica),
   }),
   mutation("replicas.wait-for-each-other", {
     ...SHOWN,

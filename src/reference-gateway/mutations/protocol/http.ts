@@ -1,5 +1,5 @@
 import { grid, type Mutation, mutation } from "../../change.ts";
-import { CHUNKED, deliverByHand, type Handwriting, PLAIN } from "../../delivery/deliver-by-hand.ts";
+import { CHUNKED, deliverRaw, PLAIN, type RawFormat } from "../../delivery/deliver-raw.ts";
 import { parcelHeader } from "../../edits/replies/response-edits.ts";
 import { chatReply } from "../../edits/reply-kinds.ts";
 import { always, both, nonAscii, not, streaming, type When } from "../../edits/when.ts";
@@ -17,16 +17,16 @@ const withLength =
     parcelHeader(LENGTH, String(change(Number(headerOf(parcel.headers, LENGTH) ?? 0))))(parcel);
 
 /** Writes some responses without Node's HTTP. */
-const byHand = (when: When, hand: Handwriting): Apply =>
+const sentRaw = (when: When, format: RawFormat): Apply =>
   wrap(
     "deliver",
     (next) => (parcel, call, delivery) =>
       when(call) && parcel.body.kind === "whole"
-        ? deliverByHand(parcel, call, delivery, hand)
+        ? deliverRaw(parcel, call, delivery, format)
         : next(parcel, call, delivery),
   );
 
-const plainWith = (...headers: readonly Header[]): Handwriting => ({
+const plainWith = (...headers: readonly Header[]): RawFormat => ({
   ...PLAIN,
   headers: (parcel) => [...parcel.headers, ...headers],
 });
@@ -62,7 +62,7 @@ export const PROTOCOL_MUTATIONS: readonly Mutation[] = [
     ),
     detectedBy: { "chat.conversation[non-streaming,non-ascii]": "CHAT-2" },
   }),
-  ...grid(LENGTH_REQUIREMENTS, (edit: Handwriting) => byHand(chatReply, edit), {
+  ...grid(LENGTH_REQUIREMENTS, (edit: RawFormat) => sentRaw(chatReply, edit), {
     "protocol.two-lengths": {
       summary: "Non-streaming chat replies have two different lengths.",
       with: plainWith([LENGTH, "7"]),

@@ -10,7 +10,7 @@ import {
   streaming,
   type When,
 } from "../../edits/when.ts";
-import { type Apply, overlook, wrap } from "../../edits/wrap.ts";
+import { type Apply, admitDespite, wrap } from "../../edits/wrap.ts";
 import { refusal } from "../../pipeline/refusal.ts";
 
 const CREDITS = ["ERR-402-CREDITS", "SPEND-2"];
@@ -26,7 +26,7 @@ const phantom = (reason: "quota_exceeded" | "insufficient_credits" | "budget_exh
 
 /** An exhausted balance that is not enforced, and denials for lack of funds without a reason. */
 export const BALANCE_MUTATIONS: readonly Mutation[] = [
-  ...grid([...CREDITS, "STREAM-2"], (when: When) => overlook("insufficient_credits", when), {
+  ...grid([...CREDITS, "STREAM-2"], (when: When) => admitDespite("insufficient_credits", when), {
     "spend.empty-account-streams": { summary: "An account with no balance can still stream.", with: streaming },
     "spend.empty-account-on-messages": {
       summary: "The messages endpoint does not check the balance.",

@@ -1,5 +1,5 @@
 import { grid, type Mutation, mutation } from "../../change.ts";
-import { chargesFor, costsAs, countsAs, lists, pricedAt, recordsAs } from "../../edits/ledger-edits.ts";
+import { chargesFor, costsAs, countsAs, onLedgerRows, pricedAt, recordsAs } from "../../edits/ledger-edits.ts";
 import { onRelayedReply } from "../../edits/provider-edits.ts";
 import { always, both, nonStreaming, onChat, onMessages, streaming, type When } from "../../edits/when.ts";
 import { wrap } from "../../edits/wrap.ts";
@@ -59,14 +59,14 @@ export const LEDGER_MUTATIONS: readonly Mutation[] = [
     breaks: ["LEDGER-ONCE"],
     mayBreak: ["LEDGER-COST"],
     summary: "The first row is listed again at the end.",
-    apply: lists((rows) => [...rows, ...rows.slice(0, 1)]),
+    apply: onLedgerRows((rows) => [...rows, ...rows.slice(0, 1)]),
   }),
   mutation("ledger.row-of-another-key", {
     ...SHOWN,
     ...ONCE,
     breaks: ["LEDGER-ONCE"],
     summary: "The ledger of a key also lists a request of another key.",
-    apply: lists((rows) => [
+    apply: onLedgerRows((rows) => [
       ...rows,
       ...rows.slice(0, 1).map((row) => ({ ...row, keyId: "key_1", requestId: "req_other", inputTokens: 777 })),
     ]),
@@ -76,7 +76,7 @@ export const LEDGER_MUTATIONS: readonly Mutation[] = [
     ...ONCE,
     breaks: ["LEDGER-ONCE"],
     summary: "A fee is charged that belongs to no request.",
-    apply: lists((rows) => [
+    apply: onLedgerRows((rows) => [
       ...rows,
       ...rows.slice(0, 1).map((row) => ({ ...row, requestId: "fee", inputTokens: 0, outputTokens: 0 })),
     ]),
@@ -97,7 +97,7 @@ export const LEDGER_MUTATIONS: readonly Mutation[] = [
   }),
   ...grid(
     ["SPEND-1"],
-    (isMissing: (row: Activity) => boolean) => lists((rows) => rows.filter((row) => !isMissing(row))),
+    (isMissing: (row: Activity) => boolean) => onLedgerRows((rows) => rows.filter((row) => !isMissing(row))),
     {
       "ledger.streams-without-row": {
         ...SHOWN,

@@ -13,7 +13,7 @@ import {
   streaming,
   type When,
 } from "../../edits/when.ts";
-import { type Apply, all, overlook, wrap } from "../../edits/wrap.ts";
+import { type Apply, admitDespite, all, wrap } from "../../edits/wrap.ts";
 import type { Call } from "../../pipeline/behaviour.ts";
 import { refusal } from "../../pipeline/refusal.ts";
 
@@ -69,7 +69,7 @@ export const SPENDING_MUTATIONS: readonly Mutation[] = [
     }),
     shownBy: "checks",
   }),
-  ...grid(QUOTA, (when: When) => overlook("quota_exceeded", when), {
+  ...grid(QUOTA, (when: When) => admitDespite("quota_exceeded", when), {
     "spend.cap-never-enforced": {
       breaks: [...QUOTA, "SPEND-5", "SPEND-7", "SPEND-12", "STREAM-2"],
       summary: "Daily caps are never enforced.",
@@ -129,7 +129,7 @@ export const SPENDING_MUTATIONS: readonly Mutation[] = [
       with: "budget_exhausted",
     },
   }),
-  ...grid([...BUDGET, "SPEND-12", "STREAM-2"], (when: When) => overlook("budget_exhausted", when), {
+  ...grid([...BUDGET, "SPEND-12", "STREAM-2"], (when: When) => admitDespite("budget_exhausted", when), {
     "spend.budget-never-enforced": { summary: "Budgets of child keys are never enforced.", with: always },
     "spend.budget-ignored-on-stream": {
       summary: "Budgets of child keys are not checked for streams.",

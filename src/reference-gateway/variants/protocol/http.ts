@@ -1,5 +1,5 @@
 import { type Variant, variant } from "../../change.ts";
-import { CHUNKED, deliverByHand, PLAIN } from "../../delivery/deliver-by-hand.ts";
+import { CHUNKED, deliverRaw, PLAIN } from "../../delivery/deliver-raw.ts";
 import { always, inference, remembered, type When, withBody } from "../../edits/when.ts";
 import { type Apply, onParcel, wrap } from "../../edits/wrap.ts";
 import type { Header, Parcel } from "../../pipeline/response.ts";
@@ -37,7 +37,7 @@ export const HTTP_VARIANTS: readonly Variant[] = [
     "Header values have white space around them.",
     wrap("deliver", (next) => (parcel, call, delivery) => {
       if (!withBody(call)) next(parcel, call, delivery);
-      else deliverByHand(padded(parcel), call, delivery, parcel.body.kind === "steps" ? CHUNKED : PLAIN);
+      else deliverRaw(padded(parcel), call, delivery, parcel.body.kind === "steps" ? CHUNKED : PLAIN);
     }),
   ),
   variant(

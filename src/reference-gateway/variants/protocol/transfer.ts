@@ -1,5 +1,5 @@
 import { type Variant, variant } from "../../change.ts";
-import { CHUNKED, deliverByHand } from "../../delivery/deliver-by-hand.ts";
+import { CHUNKED, deliverRaw } from "../../delivery/deliver-raw.ts";
 import { parcelHeader, parcelWithout } from "../../edits/replies/response-edits.ts";
 import { always, remembered, withBody } from "../../edits/when.ts";
 import { type Apply, all, onParcel, wrap } from "../../edits/wrap.ts";
@@ -27,7 +27,7 @@ const chunkedIn = (size: number): Apply =>
 /** Bodies of this length or more are refused unread, bytes. */
 const UNREAD_BYTES = 1_000_000;
 
-/** An unknown key needs no body, and the length of a body is known from its head. */
+/** Refuses without reading the body: an unknown key, or a Content-Length that is too large, is known from the head. */
 const refusesUnread: Apply = wrap("readsBody", (next) => (call) => {
   const { headers } = call.arrival;
   const length = Number(headers["content-length"] ?? 0);
@@ -104,7 +104,7 @@ export const TRANSFER_VARIANTS: readonly Variant[] = [
       "deliver",
       (next) => (parcel, call, delivery) =>
         withBody(call)
-          ? deliverByHand(parcel, call, delivery, {
+          ? deliverRaw(parcel, call, delivery, {
               ...CHUNKED,
               piece: (bytes, index) =>
                 Buffer.concat([
@@ -123,7 +123,7 @@ export const TRANSFER_VARIANTS: readonly Variant[] = [
       "deliver",
       (next) => (parcel, call, delivery) =>
         withBody(call)
-          ? deliverByHand(parcel, call, delivery, {
+          ? deliverRaw(parcel, call, delivery, {
               ...CHUNKED,
               headers: (own) => [...CHUNKED.headers(own), ["Trailer", "X-Checksum"]],
               last: "0\r\nX-Checksum: none\r\n\r\n",
@@ -138,7 +138,7 @@ export const TRANSFER_VARIANTS: readonly Variant[] = [
       "deliver",
       (next) => (parcel, call, delivery) =>
         withBody(call)
-          ? deliverByHand(parcel, call, delivery, {
+          ? deliverRaw(parcel, call, delivery, {
               ...CHUNKED,
               piece: (bytes) =>
                 Buffer.concat([

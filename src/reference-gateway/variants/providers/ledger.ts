@@ -1,5 +1,5 @@
 import { type Variant, variant } from "../../change.ts";
-import { entriesAs, lists, recordsAs } from "../../edits/ledger-edits.ts";
+import { entriesAs, onLedgerRows, recordsAs } from "../../edits/ledger-edits.ts";
 import { all, wrap } from "../../edits/wrap.ts";
 import type { Activity } from "../../history.ts";
 import { describeLedger } from "../../ledger/description.ts";
@@ -46,7 +46,7 @@ export const LEDGER_VARIANTS: readonly Variant[] = [
   variant(
     "ledger.newest-first",
     "The ledger lists the newest request first.",
-    lists((rows) => [...rows].reverse()),
+    onLedgerRows((rows) => [...rows].reverse()),
   ),
   variant("ledger.small-pages", "The ledger has five rows per page.", (behaviour) => ({
     ...behaviour,
@@ -131,7 +131,7 @@ export const LEDGER_VARIANTS: readonly Variant[] = [
       "ledger.merged-per-minute",
       "The ledger has one row per minute and model.",
       all(
-        lists(perMinute),
+        onLedgerRows(perMinute),
         entriesAs(({ requestId: _requestId, ...entry }, row) => ({ ...entry, requests: merged.get(row) ?? 1 })),
       ),
     ),

@@ -10,7 +10,7 @@ import { playSteps, type Sink } from "./play-steps.ts";
 import type { Task } from "./scheduler.ts";
 
 /** The wire format of a response that Node does not write. */
-export interface Handwriting {
+export interface RawFormat {
   /** Header lines of the head; `Date` and `Connection: close` are added if missing. */
   headers(parcel: Parcel): readonly Header[];
   /** Line ending of the head: line feed, or carriage return and line feed. */
@@ -22,17 +22,17 @@ export interface Handwriting {
 }
 
 /** Chunked transfer coding (RFC 9112, 7.1), whose parts mutations can override. */
-export const CHUNKED: Handwriting = {
+export const CHUNKED: RawFormat = {
   headers: ({ headers }) => [...withoutHeader(headers, "Content-Length"), ["Transfer-Encoding", "chunked"]],
   piece: (bytes) => Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from("\r\n")]),
   last: "0\r\n\r\n",
 };
 
 /** Plain bytes after the headers of the parcel. */
-export const PLAIN: Handwriting = { headers: ({ headers }) => headers, piece: (bytes) => bytes, last: "" };
+export const PLAIN: RawFormat = { headers: ({ headers }) => headers, piece: (bytes) => bytes, last: "" };
 
 /** Writes a response byte by byte instead of through Node's HTTP, and then closes the connection. */
-export function deliverByHand(parcel: Parcel, call: Call, delivery: Delivery, hand: Handwriting): void {
+export function deliverRaw(parcel: Parcel, call: Call, delivery: Delivery, format: RawFormat): void {
   const { body } = parcel;
   // Relayed provider streams are passed through unchanged.
   if (body.kind === "relayed") {
@@ -48,18 +48,18 @@ export function deliverByHand(parcel: Parcel, call: Call, delivery: Delivery, ha
   let pieces = 0;
 
   const write = (bytes: string | Uint8Array) => {
-    const piece = hand.piece(Buffer.from(bytes as Uint8Array), pieces);
+    const piece = format.piece(Buffer.from(bytes as Uint8Array), pieces);
     pieces += 1;
     return socket?.write(piece);
   };
   const end = () => {
     ended = true;
-    socket?.end(hand.last);
+    socket?.end(format.last);
   };
   const sink = sinkOf(socket, write, end);
   const send = () => {
     call.behaviour.began(call);
-    socket?.write(headText(parcel, hand));
+    socket?.write(headText(parcel, format));
     if (body.kind === "steps") {
       const delivered = (tokens: number) => {
         deliveredTokens += tokens;
@@ -104,9 +104,9 @@ function sinkOf(socket: Socket | null, write: Sink["write"], end: Sink["end"]): 
   };
 }
 
-function headText(parcel: Parcel, hand: Handwriting): string {
-  const lineEnd = hand.lineEnd ?? "\r\n";
-  const headers = [...hand.headers(parcel)];
+function headText(parcel: Parcel, format: RawFormat): string {
+  const lineEnd = format.lineEnd ?? "\r\n";
+  const headers = [...format.headers(parcel)];
   const named = new Set(headers.map(([name]) => name.toLowerCase()));
   if (!named.has("date")) headers.push(["Date", new Date().toUTCString()]);
   if (!named.has("connection")) headers.push(["Connection", "close"]);
