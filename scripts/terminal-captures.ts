@@ -19,6 +19,8 @@ interface Capture {
   readonly before?: readonly string[];
   /** Other processes use its core. */
   readonly isBusy?: true;
+  /** One width after the other: it loads the machine too much for two at a time. */
+  readonly isAlone?: true;
   /** The end of what it must print. */
   readonly ends: RegExp;
 }
@@ -44,6 +46,7 @@ const CAPTURES: readonly Capture[] = [
     args: "load starter growth --brief --target embedded",
     middle: /over-rate-limit[^\n]*waiting/,
     ends: /exit code 0/,
+    isAlone: true,
   },
   { name: "load-thresholds", args: "load workload.yaml --target embedded", ends: /exit code 0/ },
   {
@@ -154,17 +157,18 @@ const { baseUrl, keys } = JSON.parse(await gateway.printed("\n"));
 const target = `name: staging\nbaseUrl: ${baseUrl}\nkeys: { valid: env:GW_KEY }\nmodels: { chat: echo-fast }\n`;
 const chosen = CAPTURES.filter(({ name }) => process.argv.length === 2 || process.argv.includes(name));
 try {
-  for (const capture of chosen)
-    await Promise.all(
-      COLUMNS.map(async (columns) => {
-        const { running, ended } = await play(capture, columns, { target, key: keys.valid });
-        const file = join(ROOT, "docs", "examples", `terminal-${capture.name}-${columns}.txt`);
-        const head = `$ gauntlet ${capture.args}        (${columns} columns)`;
-        const middle = running === "" ? "" : `=== while it runs\n\n${clean(running)}\n\n=== at the end\n\n`;
-        writeFileSync(file, `${head}\n\n${middle}${clean(ended)}\n`.replace(/[ \t]+$/gm, ""));
-        process.stdout.write(`${relative(ROOT, file)}\n`);
-      }),
-    );
+  for (const capture of chosen) {
+    const take = async (columns: number) => {
+      const { running, ended } = await play(capture, columns, { target, key: keys.valid });
+      const file = join(ROOT, "docs", "examples", `terminal-${capture.name}-${columns}.txt`);
+      const head = `$ gauntlet ${capture.args}        (${columns} columns)`;
+      const middle = running === "" ? "" : `=== while it runs\n\n${clean(running)}\n\n=== at the end\n\n`;
+      writeFileSync(file, `${head}\n\n${middle}${clean(ended)}\n`.replace(/[ \t]+$/gm, ""));
+      process.stdout.write(`${relative(ROOT, file)}\n`);
+    };
+    if (capture.isAlone === true) for (const columns of COLUMNS) await take(columns);
+    else await Promise.all(COLUMNS.map(take));
+  }
 } finally {
   await gateway[Symbol.asyncDispose]();
 }

@@ -122,6 +122,7 @@ a.requirement-id { color: inherit; text-decoration: none; } a.requirement-id:hov
     linear-gradient(270deg, var(--paper) 40%, transparent) right / 2.5rem 100% no-repeat local,
     linear-gradient(90deg, var(--shade), transparent) left / .7rem 100% no-repeat scroll,
     linear-gradient(270deg, var(--shade), transparent) right / .7rem 100% no-repeat scroll; }
+.verdict .scroll, .instance .scroll { --paper: var(--sheet); } .verdict .facts + .scroll { margin-top: 1rem; }
 table { border-collapse: collapse; width: 100%; font-size: .88rem; line-height: 1.45; font-variant-numeric: tabular-nums; }
 caption { text-align: left; color: var(--soft); font-size: .85rem; padding: .3rem 0; }
 th, td { text-align: left; vertical-align: top; padding: .32rem .8rem .32rem 0; border-bottom: 1px solid var(--line); }
