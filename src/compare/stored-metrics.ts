@@ -32,6 +32,8 @@ interface Figure {
   readonly worse: ComparedMetric["worse"];
   /** Of a latency. */
   readonly stat?: (typeof STATS)[number];
+  /** Of a latency: the run has too few independent requests for an interval of this quantile. */
+  readonly lacksInterval?: boolean;
   /** Of a share, with its 95 % interval. */
   readonly share?: MeasuredShare;
 }
@@ -56,9 +58,11 @@ export function storedMetrics(a: RunRecord, b: RunRecord): StoredMetrics {
   });
   const notCompared = [...loadsOf(first, second, "first"), ...loadsOf(second, first, "second"), ...added];
   const tooFew: string[] = [];
-  const metrics = judgedFigures(a, b).flatMap(({ metric, stat, samples }) => {
+  const figures = judgedFigures(a, b);
+  const decidable = new Set(figures.filter(isDecidable).map(({ metric }) => metric.name));
+  const metrics = figures.flatMap(({ metric, stat, samples }) => {
     if (stat === undefined || stat === "p50") return [metric];
-    const tail = tailFor(samples);
+    const tail = TAILS.find((one) => decidable.has(metric.name.replace(/\S+$/, one)));
     if (stat === "p99" && tail !== "p99")
       tooFew.push(`${describeFigure(metric.name)} (${samples}${tail === undefined ? "" : `; ${tail} instead`})`);
     return stat === tail ? [metric] : [];
@@ -76,6 +80,8 @@ interface JudgedFigure {
   readonly stat: Figure["stat"];
   /** The smaller number of the two runs. */
   readonly samples: number;
+  /** One of the two runs has too few independent requests for an interval. */
+  readonly lacksInterval: boolean;
 }
 
 /** Figures of the loads that both runs have, including those for which only the first run has a value. */
@@ -87,21 +93,25 @@ function judgedFigures(a: RunRecord, b: RunRecord): JudgedFigure[] {
     const later = figuresOf(now);
     const isSame = isSameLoad(before, now);
     const late = before.generator.valid && now.generator.valid ? undefined : "a generator was not on time";
-    return [...figuresOf(before)].flatMap(([name, { value, samples: firstSamples, unit, worse, stat, share }]) => {
-      // Without tokens in the first run, there is nothing to compare with.
-      if (unit === "tokens" && value === 0) return [];
-      const same = later.get(name);
-      const samples = Math.min(firstSamples, same?.samples ?? firstSamples);
-      const metric = compareSeparateRuns({
-        ...{ name, unit, worse, a: value, b: same?.value ?? null },
-        samples,
-        shares: share && same?.share && { a: share, b: same.share },
-        notComparable: isSame
-          ? notComparableReason(name, unit, { machines, late })
-          : "the two runs sent different loads",
-      });
-      return [{ metric, stat, samples }];
-    });
+    return [...figuresOf(before)].flatMap(
+      ([name, { value, samples: firstSamples, unit, worse, stat, share, ...first }]) => {
+        // Without tokens in the first run, there is nothing to compare with.
+        if (unit === "tokens" && value === 0) return [];
+        const same = later.get(name);
+        const samples = Math.min(firstSamples, same?.samples ?? firstSamples);
+        const lacksInterval = first.lacksInterval === true || same?.lacksInterval === true;
+        const metric = compareSeparateRuns({
+          ...{ name, unit, worse, a: value, b: same?.value ?? null },
+          samples,
+          shares: share && same?.share && { a: share, b: same.share },
+          notComparable: isSame
+            ? (notComparableReason(name, unit, { machines, late }) ??
+              (lacksInterval ? "too few independent requests" : undefined))
+            : "the two runs sent different loads",
+        });
+        return [{ metric, stat, samples, lacksInterval }];
+      },
+    );
   });
 }
 
@@ -123,8 +133,8 @@ function notComparableReason(
   return machines ?? (CONTENT_METRICS.test(name) ? undefined : late);
 }
 
-function tailFor(samples: number): (typeof TAILS)[number] | undefined {
-  return TAILS.find((stat) => samples >= SAMPLES_NEEDED[stat]);
+function isDecidable({ stat, samples, lacksInterval }: JudgedFigure): boolean {
+  return stat !== undefined && samples >= SAMPLES_NEEDED[stat] && !lacksInterval;
 }
 
 function loadsOf(some: readonly LoadRun[], others: readonly LoadRun[], which: "first" | "second"): string[] {
@@ -181,7 +191,10 @@ function ofClass(entry: LoadClass): [name: string, figure: Figure][] {
     if (quantiles === null) return [];
     return STATS.map((stat) => [
       `${kind} ${label} ${stat}`,
-      { value: quantiles[stat], samples, unit: "ms", worse: "higher", stat },
+      {
+        ...{ value: quantiles[stat], samples, unit: "ms", worse: "higher", stat },
+        lacksInterval: quantiles.intervals?.[stat] === null,
+      },
     ]);
   });
   // Non-streaming replies without usage: the number of tokens is unknown.

@@ -158,7 +158,7 @@ describe("two stored runs", () => {
       tail === "p99"
         ? []
         : [
-            `not compared, because p99 needs 100 requests: E2E p99, chat streaming, starter at-rate-limit (${least}; ${tail} instead)`,
+            `not compared, because p99 needs more independent requests: E2E p99, chat streaming, starter at-rate-limit (${least}; ${tail} instead)`,
           ],
     );
     expect(found.verdict).toBe("not worse");
@@ -167,6 +167,31 @@ describe("two stored runs", () => {
   test("a p99 of 65 requests is their maximum, and decides nothing", () => {
     expect(compared(withLoad(ofCount(65, 80)), withLoad(ofCount(62, 170))).verdict).toBe("not worse");
     expect(compared(withLoad(ofCount(650, 80)), withLoad(ofCount(620, 170))).verdict).toBe("inconclusive");
+  });
+
+  test("a quantile that a run itself cannot give an interval for decides nothing", () => {
+    const withIntervals = (p99: number, hasInterval: boolean) => {
+      const [phase] = ofCount(150, p99).phases;
+      const classes = phase?.classes.map((one) => ({
+        ...one,
+        responseMs: {
+          ...{ ...quantiles(40), p99 },
+          intervals: {
+            p50: [39, 41],
+            p90: [38, 44],
+            p95: null,
+            p99: hasInterval ? [p99 - 1, p99 + 1] : null,
+            p999: null,
+          },
+        },
+      }));
+      return withLoad(tier(40, { classes: classes ?? [] }));
+    };
+    const found = compared(withIntervals(80, true), withIntervals(400, false));
+    expect(found.verdict).toBe("not worse");
+    expect(textsOf(found).join()).toContain("p99 needs more independent requests: E2E p99, chat streaming");
+    expect(textsOf(found).join()).toContain("(150; p90 instead)");
+    expect(compared(withIntervals(80, true), withIntervals(400, true)).verdict).toBe("regressed");
   });
 
   test("the tail of few requests is still compared", () => {

@@ -44,7 +44,10 @@ export function describeCapacity(found: Capacity, head: CapacityHead): CommandRe
 function sentenceOf({ best, beyond, binds, steps }: Capacity, { name, objective }: CapacityHead): string {
   const broken = steps.find((step) => step.binds === "invalid replies");
   if (broken !== undefined) return `Unusable replies at ${levelText(broken.level)} ${name}: ${broken.why}.`;
-  if (best === undefined) return `The gateway did not meet the objective at any level (${objective}).`;
+  if (best === undefined)
+    return steps.length === 0
+      ? "No level was measured."
+      : `The gateway did not meet the objective at any level (${objective}).`;
   const held = `${levelText(best.level)} ${name}`;
   if (binds === "generator") return `No limit found: at least ${held}; this machine could not send more.`;
   if (beyond === undefined)

@@ -56,7 +56,7 @@ export async function compare(options: CompareOptions, control: RunControl): Pro
   if (missing.length > 0) {
     const names = missing.map((path) => `"${path}"`).join(" or ");
     throw new UsageError(`there is no file or folder ${names}`, {
-      hint: missing.map(didYouMeanPath).join("") + hint,
+      hint: [...new Set(missing.map(didYouMeanPath))].join("") + hint,
     });
   }
   const stored = named.filter((path) => existsSync(join(path, "run.json")));

@@ -232,7 +232,7 @@ describe("your own suites", () => {
       /is not a suite: its default export must be a list of checks, but it is empty/,
     ],
     ["exports nothing", "export const x = 1;", /s\.mjs is not a suite: .* but it is missing[\s\S]*defineCheck/],
-    ["takes an id that is taken", NINE.replaceAll("acme.", "auth."), /"auth" is a built-in suite[\s\S]*your own name/],
+    ["takes an id that is taken", NINE.replaceAll("acme.", "auth."), /"auth" is a built-in suite[\s\S]*another prefix/],
     ["has an id twice", NINE.replace('check("fail"', 'check("pass"'), /duplicate check id "acme\.pass"/],
     [
       "defines a check incorrectly",

@@ -89,8 +89,9 @@ export async function findCapacity(plan: CapacityPlan, context: LoadContext): Pr
     // Retry once: a single stall of this machine does not mean that the generator is the limit.
     const isAgain = first?.binds === "generator" && fits(levelWorkload(plan, context, level, durationS), context);
     const step = isAgain ? await runLevel(plan, { ...context, onProgress: report }, level, durationS) : first;
-    if (step === undefined) {
-      cut = "requests";
+    // Requests of a level that was interrupted say nothing about it: Gauntlet itself ended them.
+    if (step === undefined || context.stop.aborted) {
+      cut = context.stop.aborted ? "interrupted" : "requests";
       return undefined;
     }
     plan.onStep?.(step);
