@@ -1,4 +1,4 @@
-import { groupBy } from "../../src/core/index.ts";
+import { groupBy, workflowCommand } from "../../src/core/index.ts";
 import { type Cause, explainedBy, type RunRecord } from "../../src/record/index.ts";
 import { checksOfCause, weightOf } from "../causes.ts";
 import { oneLine } from "../clean-text.ts";
@@ -12,8 +12,7 @@ const MAX_TEXT_CHARACTERS = 400;
  * GitHub Actions workflow commands: one annotation per cause, then one per check that no cause explains, with its
  * instances rolled up. The tenth says how many more there are.
  *
- * A line of output can itself be such a command, so external text is printed on one line, after our own command, with the
- * characters escaped that would end it.
+ * A line of output can itself be such a command, so external text is printed on one line, after our own command.
  */
 export function renderAnnotations(record: RunRecord): string {
   const outcomes = outcomesOf(record).filter(
@@ -67,13 +66,5 @@ function capped(kind: "error" | "warning", entries: readonly Rolled[], taken: nu
 }
 
 function command(kind: "error" | "warning" | "notice", title: string, message: string): string {
-  return `::${kind} title=${property(title)}::${data(message)}`;
-}
-
-function data(text: string): string {
-  return oneLine(text, MAX_TEXT_CHARACTERS).replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
-}
-
-function property(text: string): string {
-  return data(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
+  return workflowCommand(kind, oneLine(title, MAX_TEXT_CHARACTERS), oneLine(message, MAX_TEXT_CHARACTERS));
 }

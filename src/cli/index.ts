@@ -30,7 +30,7 @@ import {
   verifyClaimCommand,
   waiversCommand,
 } from "../commands/index.ts";
-import { EXIT, GauntletError, plainText, UsageError, VERSION } from "../core/index.ts";
+import { EXIT, GauntletError, plainText, UsageError, VERSION, workflowCommand } from "../core/index.ts";
 import type { ExitCodeHolder } from "../terminal/index.ts";
 import { fitted, wantsJson, writeError } from "../terminal/index.ts";
 import { checkOptions } from "./check-options.ts";
@@ -218,6 +218,9 @@ function report(error: unknown, args: readonly string[]): number {
   const text = isOwn ? error.message : describeCrash(error, process.env);
   const hint = isOwn && error.hint !== undefined ? `  ${plainText(error.hint)}\n` : "";
   process.stderr.write(fitted(`gauntlet: ${plainText(text)}\n${hint}`, process.stderr));
+  // A run annotates the job with its verdict; an error before there is one would be found only in the log.
+  if (process.env["GITHUB_ACTIONS"] === "true")
+    process.stderr.write(`${workflowCommand("error", "Gauntlet", plainText(text))}\n`);
   if (wantsJson(args)) writeError(error, text);
   return isOwn ? error.exit : EXIT.internal;
 }

@@ -45,3 +45,4 @@ export { escapedJson, plainText, terminalText } from "./text/plain-output.ts";
 export { didYouMean, didYouMeanPath, nearestOf } from "./text/suggestion.ts";
 export { trim } from "./text/trim.ts";
 export { utc } from "./text/utc.ts";
+export { workflowCommand } from "./text/workflow-command.ts";

@@ -11,13 +11,13 @@ const REPLY = JSON.stringify({
   usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 });
 /** Later requests get no response, so that some are in flight when the search is interrupted. */
-const ANSWERED = 30;
+const SERVED = 30;
 
 test("requests that the interruption ended are no failures of the gateway", { timeout: 60_000 }, async () => {
   let sent = 0;
   await using server = await rawServer((socket) => {
     sent++;
-    if (sent <= ANSWERED)
+    if (sent <= SERVED)
       socket.write(
         `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${REPLY.length}\r\n\r\n${REPLY}`,
       );
@@ -33,7 +33,7 @@ test("requests that the interruption ended are no failures of the gateway", { ti
     { K: "ck-interrupted-0123456789abcdef" },
     folder.path,
   );
-  while (sent < ANSWERED + 5) await new Promise((done) => setTimeout(done, 20));
+  while (sent < SERVED + 5) await new Promise((done) => setTimeout(done, 20));
   running.child.kill("SIGINT");
   const { code, stdout } = await running.finished;
   const found = JSON.parse(stdout);
