@@ -21,7 +21,7 @@ export default [defineCheck({
 const WORKLOAD = `
 name: steady
 arrivals: { kind: constant, ratePerS: 20, durationS: 1 }
-thresholds: ["sent < 5"]
+thresholds: ["failed > 5"]
 `;
 
 /** What decides whether two runs are the same. */
