@@ -95,8 +95,8 @@ const GOODPUT = [
 /** Figure, name, help. */
 export const LATENCIES = [
   ["response", "gauntlet_response_seconds", "From the due time to the end."],
-  ["service", "gauntlet_service_seconds", "From sending the request to the end of the response."],
-  ["ttft", "gauntlet_ttft_seconds", "From sending the request to its first output of any kind."],
+  ["service", "gauntlet_service_seconds", "Time from sending the request to the end of the response."],
+  ["ttft", "gauntlet_ttft_seconds", "Time from sending the request to the first output of any kind."],
   ["itl", "gauntlet_inter_token_seconds", "Gaps between consecutive tokens."],
   ["eventGap", "gauntlet_event_gap_seconds", "Gaps between consecutive events with output."],
 ] as const satisfies readonly (readonly [LatencyFigure, string, string])[];

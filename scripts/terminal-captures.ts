@@ -20,7 +20,7 @@ interface Capture {
   /** Other processes use its core. */
   readonly isBusy?: true;
   /** One width after the other: it loads the machine too much for two at a time. */
-  readonly isAlone?: true;
+  readonly isExclusive?: true;
   /** The end of what it must print. */
   readonly ends: RegExp;
 }
@@ -30,7 +30,7 @@ const GATEWAY = "gauntlet gateway --pieces 6 --limits 60000:1000";
 const BUILDS = `--start-a "${GATEWAY} --pace 20" --start-b "${GATEWAY} --pace 26 --mutation chat.usage-missing"`;
 const PAIRS = "--pairs 10 --block-s 3 --rate 40 --suites chat --suites models --seed 1";
 
-/** Each capture answers one question of a user; `ends` matches the last lines, which have the answer. */
+/** Each capture is for one question that users have; `ends` matches the conclusion in the last lines. */
 const CAPTURES: readonly Capture[] = [
   {
     name: "conform",
@@ -46,7 +46,7 @@ const CAPTURES: readonly Capture[] = [
     args: "load starter growth --brief --target embedded",
     middle: /over-rate-limit[^\n]*waiting/,
     ends: /exit code 0/,
-    isAlone: true,
+    isExclusive: true,
   },
   { name: "load-thresholds", args: "load workload.yaml --target embedded", ends: /exit code 0/ },
   {
@@ -166,7 +166,7 @@ try {
       writeFileSync(file, `${head}\n\n${middle}${clean(ended)}\n`.replace(/[ \t]+$/gm, ""));
       process.stdout.write(`${relative(ROOT, file)}\n`);
     };
-    if (capture.isAlone === true) for (const columns of COLUMNS) await take(columns);
+    if (capture.isExclusive === true) for (const columns of COLUMNS) await take(columns);
     else await Promise.all(COLUMNS.map(take));
   }
 } finally {

@@ -92,7 +92,7 @@ function listed(ids: readonly string[], most: number): string {
   return `${ids.slice(0, most).map(code).join(", ")}${ids.length > most ? ` and ${formatNumber(ids.length - most)} more` : ""}`;
 }
 
-/** What the two runs do not have in common is not compared: the gateway did not change there. */
+/** Names the loads that only one run contains. They are not compared: a difference in the workload says nothing about the gateway. */
 function differentWorkloadsPart(record: RunRecord, base: RunRecord): string[] {
   const [ours, theirs] = [record, base].map((run) => run.load?.runs ?? []) as [LoadRun[], LoadRun[]];
   const onlyOurs = ours.filter((run) => sameLoadIn(base, run) === undefined);
@@ -102,7 +102,7 @@ function differentWorkloadsPart(record: RunRecord, base: RunRecord): string[] {
   const isRedefined = onlyOurs.some(({ name }) => onlyTheirs.some((other) => other.name === name));
   const how = isRedefined ? ", defined differently" : "";
   return [
-    `**The two runs sent different workloads**: ${our} in this run, ${their} in the base${how}. Only what both runs contain is compared.`,
+    `**The two runs used different workloads**: ${our} in this run, ${their} in the base${how}. Only what both runs contain is compared.`,
   ];
 }
 

@@ -50,7 +50,7 @@ function expectsSuccess(expected: Expected | undefined): boolean {
     : expected?.kind === "value" && isSuccess(expected.value);
 }
 
-/** Whether the requests had to be rejected, and not only to get another status than they got. */
+/** Whether the gateway had to reject the request. False if the expectation only rules out some statuses, such as 5xx. */
 export function expectsRejection(expected: Expected | undefined): boolean {
   const isRejection = (status: unknown) => typeof status === "number" && status >= 400 && status < 500;
   if (expected?.kind === "status") return expected.range === "4xx" || expected.range === "anything but 2xx";

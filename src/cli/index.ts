@@ -216,11 +216,12 @@ type Usual = (take: (error: Error | null, found: string[] | undefined) => void) 
 function report(error: unknown, args: readonly string[]): number {
   const isOwn = error instanceof GauntletError;
   const text = isOwn ? error.message : describeCrash(error, process.env);
+  const message = plainText(text);
   const hint = isOwn && error.hint !== undefined ? `  ${plainText(error.hint)}\n` : "";
-  process.stderr.write(fitted(`gauntlet: ${plainText(text)}\n${hint}`, process.stderr));
+  process.stderr.write(fitted(`gauntlet: ${message}\n${hint}`, process.stderr));
   // A run annotates the job with its verdict; an error before there is one would be found only in the log.
   if (process.env["GITHUB_ACTIONS"] === "true")
-    process.stderr.write(`${workflowCommand("error", "Gauntlet", plainText(text))}\n`);
+    process.stderr.write(`${workflowCommand("error", "Gauntlet", `${message}\n${hint}`.trimEnd())}\n`);
   if (wantsJson(args)) writeError(error, text);
   return isOwn ? error.exit : EXIT.internal;
 }

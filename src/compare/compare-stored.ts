@@ -14,6 +14,7 @@ import {
   DECIDED,
   phaseCheckId,
   type RunRecord,
+  SAMPLES_NEEDED,
   selectionOf,
   statusOfFinding,
 } from "../record/index.ts";
@@ -259,7 +260,9 @@ function noteLines({ checks, drift, behaviourNotCompared, tooFew, notCompared }:
       : [
           `not compared: the behaviour of ${formatCount(behaviourNotCompared, "check instance")} that share requests with check instances of only one run`,
         ]),
-    ...(tooFew.length === 0 ? [] : [`not compared, because p99 needs more independent requests: ${tooFew.join("; ")}`]),
+    ...(tooFew.length === 0
+      ? []
+      : [`not compared, because p99 needs ${SAMPLES_NEEDED.p99} requests: ${tooFew.join("; ")}`]),
     ...notCompared.map((text) => `not compared: ${text}`),
   ];
 }

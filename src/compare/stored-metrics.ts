@@ -59,13 +59,16 @@ export function storedMetrics(a: RunRecord, b: RunRecord): StoredMetrics {
   const notCompared = [...loadsOf(first, second, "first"), ...loadsOf(second, first, "second"), ...added];
   const tooFew: string[] = [];
   const figures = judgedFigures(a, b);
-  const decidable = new Set(figures.filter(isDecidable).map(({ metric }) => metric.name));
+  const withInterval = new Set(figures.filter(({ lacksInterval }) => !lacksInterval).map(({ metric }) => metric.name));
   const metrics = figures.flatMap(({ metric, stat, samples }) => {
     if (stat === undefined || stat === "p50") return [metric];
-    const tail = TAILS.find((one) => decidable.has(metric.name.replace(/\S+$/, one)));
+    const tails = TAILS.filter((one) => samples >= SAMPLES_NEEDED[one]);
+    const [tail] = tails;
+    // A tail without an interval may leave a change undecided: the highest one that can decide is compared as well.
+    const decidable = tails.find((one) => withInterval.has(metric.name.replace(/\S+$/, one)));
     if (stat === "p99" && tail !== "p99")
       tooFew.push(`${describeFigure(metric.name)} (${samples}${tail === undefined ? "" : `; ${tail} instead`})`);
-    return stat === tail ? [metric] : [];
+    return stat === tail || stat === decidable ? [metric] : [];
   });
   return { metrics: adjustForLengths(metrics), notCompared, tooFew };
 }
@@ -102,11 +105,10 @@ function judgedFigures(a: RunRecord, b: RunRecord): JudgedFigure[] {
         const lacksInterval = first.lacksInterval === true || same?.lacksInterval === true;
         const metric = compareSeparateRuns({
           ...{ name, unit, worse, a: value, b: same?.value ?? null },
-          samples,
+          ...{ samples, lacksInterval },
           shares: share && same?.share && { a: share, b: same.share },
           notComparable: isSame
-            ? (notComparableReason(name, unit, { machines, late }) ??
-              (lacksInterval ? "too few independent requests" : undefined))
+            ? notComparableReason(name, unit, { machines, late })
             : "the two runs sent different loads",
         });
         return [{ metric, stat, samples, lacksInterval }];
@@ -131,10 +133,6 @@ function notComparableReason(
 ): string | undefined {
   if (unit === "tokens") return undefined;
   return machines ?? (CONTENT_METRICS.test(name) ? undefined : late);
-}
-
-function isDecidable({ stat, samples, lacksInterval }: JudgedFigure): boolean {
-  return stat !== undefined && samples >= SAMPLES_NEEDED[stat] && !lacksInterval;
 }
 
 function loadsOf(some: readonly LoadRun[], others: readonly LoadRun[], which: "first" | "second"): string[] {

@@ -33,7 +33,7 @@ export function proposeProfiles(sample: GatewaySample, target: Target, read: rea
   const profiles = PROFILE_NAMES.filter((name) => shown.has(name));
   if (profiles.length === 0 || target.profiles.length > 0) return [];
   return [
-    "Profiles that fit what the gateway showed. Uncomment the next line to judge runs by these profiles only.",
+    "Profiles that match the observed behaviour of the gateway. Uncomment the next line to judge runs by these profiles only.",
     `profiles: [${profiles.join(", ")}]`,
   ];
 }

@@ -6,6 +6,8 @@ import type { ComparedMetric } from "./sections/comparison-section.ts";
 export interface FigurePair extends Pick<ComparedMetric, "name" | "unit" | "worse" | "a" | "b"> {
   /** Minimum number of samples behind the two values; `undefined`: unknown. */
   readonly samples?: number | undefined;
+  /** One of the two runs has too few independent requests for an interval: a large difference may be chance. */
+  readonly lacksInterval?: boolean;
   /** The 95 % intervals of two shares; without them, the samples count as independent. */
   readonly shares?: { readonly a: MeasuredShare; readonly b: MeasuredShare } | undefined;
   /** Why the two are not comparable, such as different machines. */
@@ -55,6 +57,8 @@ export function compareSeparateRuns(figure: FigurePair): ComparedMetric {
   if (samples !== undefined && samples < MIN_SAMPLES) return open(tooFew(samples));
   if (change === null) return open("it was 0 in the first run");
   const [from, to] = worse === "higher" ? [a, b] : [b, a];
+  if (figure.lacksInterval === true && (isBeyondNoise(from, to, figure) || isBeyondNoise(to, from, figure)))
+    return open("too few independent requests to decide it");
   if (isBeyondNoise(from, to, figure)) return { ...metric, verdict: "regressed", why: REGRESSED[unit] ?? BEYOND };
   if (isBeyondNoise(to, from, figure)) {
     if (unit === "tokens") return open("the replies of the second run are longer, so it did different work");

@@ -8,6 +8,6 @@ test("in GitHub Actions, an error before there is a verdict annotates the job", 
   const commands = stderr.split("\n").filter((line) => line.startsWith("::"));
   expect(commands).toHaveLength(1);
   expect(commands[0]).toMatch(/^::error title=Gauntlet::.*no%2520file\.yaml/);
-  const elsewhere = await gauntlet(args);
-  expect(elsewhere.stderr).not.toContain("\n::error title=");
+  const locally = await gauntlet(args);
+  expect(locally.stderr).not.toContain("\n::error title=");
 });

@@ -73,7 +73,7 @@ describe("a comment for a pull request", () => {
     const base = record([result("models.list", "pass")], other);
     const text = commentOf({ record: record([result("models.list", "fail")], load(FASTER)), base });
     expect(text).toContain(
-      "**The two runs sent different workloads**: <code>checkout</code> in this run, <code>search</code> in the base. Only what both runs contain is compared.",
+      "**The two runs used different workloads**: <code>checkout</code> in this run, <code>search</code> in the base. Only what both runs contain is compared.",
     );
     expect(text).toContain("**Newly failing (1)**: <code>models.list</code>\n");
     expect(text).not.toMatch(/Missing|\| base \|/);

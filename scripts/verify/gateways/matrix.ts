@@ -100,7 +100,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => 
 const startedMs = Date.now();
 const problems: string[] = [];
 const chosen = args.onlyPage ? [] : ENTRIES.filter(({ name }) => names.length === 0 || names.includes(name));
-// Before half an hour of runs, not after it.
+// Fail now, rather than after half an hour of runs.
 const missing = chosen.flatMap(
   (entry) =>
     entry
@@ -108,7 +108,10 @@ const missing = chosen.flatMap(
       ?.split("\n")
       .map((line) => `  ${entry.name}: ${line}`) ?? [],
 );
-if (missing.length > 0) throw new Error(`Install what is missing, or name the other gateways:\n${missing.join("\n")}`);
+if (missing.length > 0)
+  throw new Error(
+    `Install what is missing, or pass only the names of gateways that are installed:\n${missing.join("\n")}`,
+  );
 for (const entry of chosen) {
   try {
     await claim(entry);

@@ -14,7 +14,7 @@ const RUN = `${PROGRAM} run --target gauntlet.yaml --policy gauntlet-policy.yaml
 const KEEP = `${PROGRAM} history gauntlet-run`;
 const KEEP_AND_SHOW = `${KEEP} --html gauntlet-run/trends.html`;
 /** Keeps the run for the comments on pull requests; a job that ended without a run keeps the earlier one. */
-const KEEP_BASE = "test -f gauntlet-run/run.json && rm -rf base-run && cp -r gauntlet-run base-run";
+const KEEP_BASE = "if test -f gauntlet-run/run.json; then rm -rf base-run && cp -r gauntlet-run base-run; fi";
 const INSTALL = "npm ci --include=dev --ignore-scripts --no-audit --no-fund";
 /** The maintained line of Node that the jobs use. */
 const NODE = 24;

@@ -40,7 +40,7 @@ export const initCommand = defineCommand({
       isAsking || argv.baseUrl !== undefined
         ? ""
         : `baseUrl in gauntlet.yaml is a placeholder: replace ${DEFAULT_BASE_URL} with your gateway's address\n`;
-    const seen = gatewayNote === true ? "" : `${gatewayNote.replace(/\p{Cc}+/gu, " ")}\n`;
+    const seen = gatewayNote === undefined ? "" : `${gatewayNote.replace(/\p{Cc}+/gu, " ")}\n`;
     const wrote = [
       ...paths.map((path) => `wrote ${path}\n`),
       ...(ignored.length === 0 ? [] : [`added ${ignored.join(", ")} to .gitignore\n`]),

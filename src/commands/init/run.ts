@@ -38,8 +38,8 @@ export interface Initialised {
   readonly paths: readonly string[];
   /** Lines that were added to `.gitignore`; empty if it already had them. */
   readonly ignored: readonly string[];
-  /** `true` if the target file contains what the gateway showed; otherwise a sentence that says why not. */
-  readonly gatewayNote: true | string;
+  /** Why the target file does not contain what the gateway showed; `undefined` if it does. */
+  readonly gatewayNote: string | undefined;
 }
 
 /** The environment variable of the key in the generated target file. */
@@ -120,7 +120,7 @@ async function proposeFromGateway(written: string): Promise<{ text: string; gate
     const target = parseTarget(written, "gauntlet.yaml", process.env);
     const { budget } = permitFor(target, proposalPlan(target), "checks");
     await using traffic = new Traffic({ target, budget, seed: 1, signal: new AbortController().signal });
-    return { text: (await propose(traffic, written)).yaml, gatewayNote: true };
+    return { text: (await propose(traffic, written)).yaml, gatewayNote: undefined };
   } catch (error) {
     // The input is useful without a gateway, too.
     return { text: written, gatewayNote: `nothing was read from the gateway: ${messageOf(error)}` };

@@ -51,7 +51,7 @@ export function judgeReplies(
         title: titles.invalid,
         requirements: [],
         undecided: `${count} of ${of} replies were not checked: ${what}`,
-        basis: "timing",
+        basis: "content",
       }),
     ),
   ];

@@ -18,7 +18,7 @@ export interface CalibrateOptions {
   readonly signal: AbortSignal;
 }
 
-/** Warm-up: the first half second is spent on JIT compilation, which a run has behind it when it is measured. */
+/** Warm-up: the first half second is spent on JIT compilation, which a run has finished before it is measured. */
 const WARM_S = 0.5;
 
 /** A short run against the built-in stamped server: measures the delay that this machine itself adds right now. */

@@ -56,7 +56,7 @@ export function planWorkload(workload: Workload, target: Target): LoadPlan {
 
 /**
  * @throws UsageError for random lengths, which an engine that repeats requests cannot send, and for objectives of single
- * requests, because those
+ * requests, because objectives
  * are evaluated while the requests are sent.
  */
 export function assertRepeatable(

@@ -17,8 +17,8 @@ import type { TierBench, TierRequest } from "./tier-bench.ts";
 
 /** Name of the phase. */
 export const OVER_THE_LIMIT = "over-rate-limit";
-/** Even traffic, as a multiple of the rate. */
-const OVERLOAD_FACTOR = 2;
+/** Rate of the evenly spaced overload, as a multiple of the limit. */
+export const OVERLOAD_FACTOR = 2;
 /** Sent at once when the limit is nearly reached: a limiter with a race between check and count admits all of them. */
 const pulseOf = (limit: number): number => Math.max(4, Math.floor(limit * 0.75));
 /** "Nearly reached": the limit has as many requests left as even traffic sends in this time, but at least this many. */

@@ -77,7 +77,7 @@ export const workloadSchema = z
     engine: z.enum(["native", "autocannon", "k6"]).optional(),
     retryAfter: optional(
       z.enum(["none", "compliant", "ignoring"]),
-      "How denied requests are retried: not at all, by the retry rules, or at once, ignoring Retry-After.",
+      "How denied requests are retried: not at all, by the retry rules, or immediately, ignoring Retry-After.",
     ),
     allow: optional(
       z.strictObject({

@@ -173,7 +173,7 @@ function problemsOf(issue: Issue, context: ProblemContext): ConfigProblem[] {
   }
   const isUnit = issue.code === "invalid_type" && isDuration(context.valueAt(issue.path));
   return [
-    at(issue.path, `${describe(issue)}.`, isUnit ? "Remove the unit: the name of the field gives it." : undefined),
+    at(issue.path, `${describe(issue)}.`, isUnit ? "Remove the unit: the field name already includes it." : undefined),
   ];
 }
 

@@ -256,7 +256,7 @@ export const targetSchema = z
     ),
     upstream: optional(
       upstream,
-      "The providers behind the gateway, if they are `gauntlet upstream`; the suite upstream needs them.",
+      "The providers behind the gateway, if `gauntlet upstream` runs them; the upstream suite needs them.",
     ),
     ledger: optional(
       ledgerSchema,

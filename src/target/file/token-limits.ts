@@ -14,7 +14,7 @@ export const tokenLimits = z.strictObject({
   ),
   window: optional(
     z.enum(["fixed", "rolling"]),
-    "Kind of the window of 60 s: fixed starts again from zero when it ends, rolling looks at the last 60 s. Unset: unknown, judged as fixed.",
+    "Kind of 60-second window: fixed resets to zero when it ends; rolling covers the last 60 s. Unset: unknown, judged as fixed.",
   ),
   inFlightTokens: optional(
     z.int().nonnegative(),

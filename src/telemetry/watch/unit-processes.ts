@@ -56,7 +56,7 @@ async function activeUnit(name: string): Promise<Unit> {
     throw new UsageError(`--watch-unit: no unit ${name}, neither of the system nor of this user`, {
       hint: "`systemctl list-units` and `systemctl --user list-units` list the existing ones.",
     });
-  throw new UsageError(`--watch-unit: unit ${known.name} is ${known.state}: no process of it is running`, {
+  throw new UsageError(`--watch-unit: unit ${known.name} is ${known.state} and has no running process`, {
     hint: `Start it first: systemctl ${known === system ? "" : "--user "}start ${known.name}`,
   });
 }

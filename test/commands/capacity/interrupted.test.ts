@@ -13,7 +13,7 @@ const REPLY = JSON.stringify({
 /** Later requests get no response, so that some are in flight when the search is interrupted. */
 const SERVED = 30;
 
-test("requests that the interruption ended are no failures of the gateway", { timeout: 60_000 }, async () => {
+test("requests that the interruption ended do not count as failures of the gateway", { timeout: 60_000 }, async () => {
   let sent = 0;
   await using server = await rawServer((socket) => {
     sent++;

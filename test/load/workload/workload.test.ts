@@ -107,7 +107,10 @@ describe("workload files", () => {
     ["durationS: 4\ntier: starter", 'Did you mean "arrivals.durationS"?'],
     ["promptTokens: 4\ntier: starter", 'Did you mean "mix.0.promptTokens"?'],
     ["thresholdds: [failed < 1 %]\ntier: starter", 'Did you mean "thresholds"?'],
-    ["arrivals: { kind: constant, ratePerS: 5, durationS: 10s }", "Remove the unit: the name of the field gives it."],
+    [
+      "arrivals: { kind: constant, ratePerS: 5, durationS: 10s }",
+      "Remove the unit: the field name already includes it.",
+    ],
   ])("%s: says what was probably meant", (lines, hint) => {
     const path = join(folder, "meant.yaml");
     writeFileSync(path, `name: m\n${lines}\n`);

@@ -201,13 +201,13 @@ describe("refused before anything is sent", () => {
       "a unit that does not run",
       unit,
       says({ ...UNKNOWN, LoadState: "loaded", ActiveState: "failed" }),
-      /unit gw\.service is failed: no process of it is running[\s\S]*systemctl start gw\.service/,
+      /unit gw\.service is failed and has no running process[\s\S]*systemctl start gw\.service/,
     ],
     [
       "a unit of this user that does not run",
       unit,
       `if [ "$1" = --user ]; then\n${says({ ...UNKNOWN, LoadState: "loaded" })}\nelse\n${says(UNKNOWN)}\nfi`,
-      /unit gw\.service is inactive: no process of it is running[\s\S]*systemctl --user start gw\.service/,
+      /unit gw\.service is inactive and has no running process[\s\S]*systemctl --user start gw\.service/,
     ],
     [
       "a machine that systemd does not run",

@@ -1,13 +1,18 @@
 import { WINDOW_OVER_MS } from "../../../limits/index.ts";
 import { judgeCommon, latencyOf } from "../judge/judge-common.ts";
 import { judgeSlowdown } from "../judge/judge-latency.ts";
-import { judgeOverTheLimit, OVER_SECONDS, OVER_THE_LIMIT, overRequests, overTheLimit } from "../over-rate-limit.ts";
+import {
+  judgeOverTheLimit,
+  OVER_SECONDS,
+  OVER_THE_LIMIT,
+  OVERLOAD_FACTOR,
+  overRequests,
+  overTheLimit,
+} from "../over-rate-limit.ts";
 import { evenly, type TierPhase } from "../tier-phase.ts";
 
 /** Maximum Retry-After that is waited for at the start of the overload, ms. */
 const MAX_WAIT_MS = { thorough: WINDOW_OVER_MS, brief: 40_000 };
-/** Multiple of the rate limit that a fixed schedule sends. */
-const OVERLOAD_FACTOR = 2;
 /** A schedule cannot check whether the limit was reached: it sends for this long, s. */
 const OVER_S = { thorough: 120, brief: 92 };
 const PAUSE_MS = 1_000;
