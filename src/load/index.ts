@@ -47,6 +47,7 @@ export { accountOf } from "./tier/account-of.ts";
 export { runTier } from "./tier/run-tier.ts";
 export { sendStreamsAfterLoad, streamsAfterLoad } from "./tier/streams-after-load.ts";
 export type { TierLength } from "./tier/tier-phase.ts";
+export { Waves } from "./tier/waves.ts";
 export { costOf } from "./workload/cost.ts";
 export { servedWorkload } from "./workload/served-workload.ts";
 export { DEFAULT_ALLOW, loadWorkload, shortClass, type Workload, workloadJsonSchema } from "./workload/workload.ts";

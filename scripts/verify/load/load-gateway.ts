@@ -1,6 +1,6 @@
 import { RequestBudget } from "../../../src/budget/index.ts";
 import { Redactor } from "../../../src/http/recorder/index.ts";
-import { runTier } from "../../../src/load/index.ts";
+import { runTier, Waves } from "../../../src/load/index.ts";
 import type { JudgedRun } from "../../../src/record/index.ts";
 import { startGateway } from "../../../src/reference-gateway/index.ts";
 import { describeEmbedded, type ReadyLine } from "../../../src/target/index.ts";
@@ -38,7 +38,7 @@ export async function loadGateway({
   const { valid, second = valid } = target.keys;
   const never = new AbortController().signal;
   const { run } = await runTier(
-    { name: "tier", limits, written: null, length },
+    { name: "tier", limits, written: null, length, waves: new Waves() },
     {
       target,
       budget: new RequestBudget(target.budget),

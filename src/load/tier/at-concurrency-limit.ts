@@ -149,9 +149,11 @@ async function abortSomeStreams(bench: TierBench): Promise<void> {
 
 export function wave(bench: TierBench, count: number, role: string): Promise<Observation | undefined>[] {
   const requests = bench.longStreams();
-  return Array.from({ length: count }, (_, index) =>
+  const streams = Array.from({ length: count }, (_, index) =>
     bench.send(requests[index % requests.length] as TierRequest, role),
   );
+  bench.waves.add(streams);
+  return streams;
 }
 
 /** Waits until most of the wave has probably been decided: denials arrive immediately, response heads soon. */

@@ -10,6 +10,7 @@ import { TierBench } from "./tier-bench.ts";
 import { tierCost } from "./tier-cost.ts";
 import type { TierLength, TierParts } from "./tier-phase.ts";
 import { phasesOf } from "./tier-phases.ts";
+import type { Waves } from "./waves.ts";
 
 export interface TierOptions {
   readonly name: string;
@@ -17,14 +18,19 @@ export interface TierOptions {
   /** The workload as written, for the record. */
   readonly written: unknown;
   readonly length: TierLength;
+  /** Shared with the tiers that run concurrently. */
+  readonly waves: Waves;
 }
 
 /** Judges an account by its limits, phase by phase. */
-export async function runTier({ name, limits, written, length }: TierOptions, context: LoadContext): Promise<RanLoad> {
+export async function runTier(
+  { name, limits, written, length, waves }: TierOptions,
+  context: LoadContext,
+): Promise<RanLoad> {
   using health = new GeneratorHealth();
   using own = new OwnStalls();
   const reserved = context.budget.reserve(tierCost(limits, length).requests);
-  await using bench = new TierBench(name, limits, reserved, context);
+  await using bench = new TierBench(name, limits, reserved, context, waves);
   const parts: TierParts = {
     ...{ bench, own, length, seed: context.seed },
     waits: { rate: [], concurrency: [] },
@@ -48,6 +54,7 @@ export async function runTier({ name, limits, written, length }: TierOptions, co
     context.budget.spend(reserved, { requests, outputTokens });
   }
   await bench.sampler.settle();
+  await waves.over();
   const { waits, recovery } = parts;
   const retryAfter = retryFigures(bench.observations, [...waits.rate, ...waits.concurrency], recovery, bench.originUs);
   await setImmediate();

@@ -25,6 +25,7 @@ import { DEFAULT_ALLOW } from "../workload/workload.ts";
 import { echoFlaw, echoPrompt } from "./echo.ts";
 import { judgeAdmission, type LongModel } from "./judge/judge-service.ts";
 import { observationOf } from "./observations.ts";
+import { Waves } from "./waves.ts";
 
 export interface TierRequest {
   readonly dialect: Dialect;
@@ -77,6 +78,8 @@ export class TierBench implements AsyncDisposable {
   readonly sampler: Sampler;
   readonly run: string;
   long: LongModel;
+  /** Shared with the tiers that run concurrently. */
+  readonly waves: Waves;
   readonly #context: LoadContext;
   readonly #read: ReadReason;
   readonly #tag: string;
@@ -90,8 +93,9 @@ export class TierBench implements AsyncDisposable {
   #waiting: { readonly what: string; readonly untilUs: number } | undefined;
 
   /** @param share the requests that the run may send. */
-  constructor(run: string, limits: Limits, share: Share, context: LoadContext) {
+  constructor(run: string, limits: Limits, share: Share, context: LoadContext, waves = new Waves()) {
     this.run = run;
+    this.waves = waves;
     this.#context = context;
     this.target = context.target;
     this.limits = limits;
@@ -248,9 +252,11 @@ export class TierBench implements AsyncDisposable {
       ...judgeAdmission(own),
       ...judgeReplies("service", { admitted, ...phase.outcomes.close() }, DEFAULT_ALLOW),
     ];
+    await this.waves.over();
     for (const some of judge(own)) {
       findings.push(...some);
       await setImmediate();
+      await this.waves.over();
     }
     const ended = phaseRecord({
       name,

@@ -9,6 +9,7 @@ import {
   sendStreamsAfterLoad,
   shareValidity,
   streamsAfterLoad,
+  Waves,
   type Workload,
 } from "../../load/index.ts";
 import { histogramLog } from "../../metrics/index.ts";
@@ -30,9 +31,10 @@ export async function runLoads(
   if (judges && !isMeasured) context.onStep("measuring this machine, so that its own delays are known");
   const calibration = judges ? (context.calibration ?? (await calibrate({ signal: context.stop }))) : null;
   const startedAtMs = Date.now();
+  const waves = new Waves();
   const ran = await Promise.all(
     workloads.map((workload) =>
-      runOne(workload, { ...context, outputTokens: tokensFor(workload, workloads, context) }, calibration),
+      runOne(workload, { ...context, outputTokens: tokensFor(workload, workloads, context) }, calibration, waves),
     ),
   );
   const histograms = ran.flatMap((result) => result.histograms);
@@ -59,13 +61,14 @@ async function runOne(
   workload: Workload,
   context: LoadsContext & { readonly outputTokens: number | undefined },
   calibration: LoadGenerator["calibration"],
+  waves: Waves,
 ): Promise<RanLoad> {
   const { target } = context;
   if (workload.engine === "k6") return (await import("./run-k6.ts")).runK6(workload, context);
   if (workload.tier !== undefined) {
     const account = accountOf(workload, target);
     return runTier(
-      { name: workload.name, limits: account.limits, written: workload.written, length: context.length },
+      { name: workload.name, limits: account.limits, written: workload.written, length: context.length, waves },
       { ...context, keys: keysOf(account), calibration },
     );
   }

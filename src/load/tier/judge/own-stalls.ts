@@ -60,9 +60,26 @@ export type StallRecord = Pick<OwnStalls, "stalledSpans" | "late" | "busy">;
 /** For an engine that does not report its own stalls. */
 export const NO_STALLS: StallRecord = { stalledSpans: [], late: [], busy: [] };
 
-/** Total overlap of a span with some ranges, µs. */
+/** Total overlap of a span with some ranges, µs. @param stretches in order, without overlaps. */
 export function overlapUs(fromUs: number, toUs: number, stretches: readonly Stretch[]): number {
-  return stretches.reduce((sum, [from, to]) => sum + Math.max(0, Math.min(to, toUs) - Math.max(from, fromUs)), 0);
+  let sum = 0;
+  for (let index = firstEndingAfter(fromUs, stretches); index < stretches.length; index++) {
+    const [from, to] = stretches[index] as Stretch;
+    if (from >= toUs) break;
+    sum += Math.max(0, Math.min(to, toUs) - Math.max(from, fromUs));
+  }
+  return sum;
+}
+
+/** Index of the first range that ends after this time, by binary search: a run has thousands of ranges and of requests. */
+function firstEndingAfter(us: number, stretches: readonly Stretch[]): number {
+  let [low, high] = [0, stretches.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((stretches[middle] as Stretch)[1] <= us) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /**

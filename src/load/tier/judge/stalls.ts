@@ -46,15 +46,13 @@ export function stallsIn(observations: readonly Observation[], { stalledSpans, b
     const silenceUs = first.headUs - before.headUs;
     if (silenceUs < MIN_MS * 1_000) continue;
     const fromUs = before.headUs;
-    const waiting = responses
-      .slice(index)
-      .filter(
-        (one) =>
-          one.sentUs < first.headUs - WAITING_US &&
-          one.headUs <= first.headUs + RELEASE_US &&
-          one.headUs - one.sentUs > WAITING_US &&
-          silenceUs >= leastOf(one),
-      );
+    const waiting: WithHead[] = [];
+    for (let next = index; next < responses.length; next++) {
+      const one = responses[next] as WithHead;
+      if (one.headUs > first.headUs + RELEASE_US) break;
+      const waited = one.sentUs < first.headUs - WAITING_US && one.headUs - one.sentUs > WAITING_US;
+      if (waited && silenceUs >= leastOf(one)) waiting.push(one);
+    }
     if (waiting.length < MIN_WAITING) continue;
     const ownUs = overlapUs(fromUs, first.headUs, stalledSpans);
     if (ownUs > silenceUs * OWN_SHARE && silenceUs - ownUs < MAX_OWN_REST_US) continue;
