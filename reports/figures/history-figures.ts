@@ -1,5 +1,5 @@
 import { formatNumber, groupBy, withSign } from "../../src/core/index.ts";
-import { type HistoryReport, MIN_RUNS, type Trend } from "../../src/history/index.ts";
+import { type Gap, type HistoryReport, MIN_RUNS, type Trend, type TrendValue } from "../../src/history/index.ts";
 import type { Status } from "../../src/record/index.ts";
 import type { HistoryFacts } from "../text/index.ts";
 
@@ -58,13 +58,32 @@ const BARS = "▁▂▃▄▅▆▇█";
 /** Runs that a sparkline shows. */
 const MAX_BARS = 16;
 
-/** The newest values as bars, from the lowest to the highest of them: `▁▁▂█`. */
-export function sparkline({ values }: Pick<Trend, "values">): string {
-  const numbers = values.slice(-MAX_BARS).map(({ value }) => value);
+/** A run without a value, in a sparkline. */
+const GAP = "·";
+
+/** Values and gaps in the order of the runs. */
+export function runsOf({ values, gaps }: Pick<Trend, "values" | "gaps">): readonly (TrendValue | Gap)[] {
+  return [0, ...values.map((_, index) => index + 1)].flatMap((count) => [
+    ...values.slice(Math.max(0, count - 1), count),
+    ...gaps.filter(({ after }) => after === count),
+  ]);
+}
+
+/** The newest values as bars, from the lowest to the highest of them, with a dot for a run without a value: `▁▁·▂█`. */
+export function sparkline(trend: Pick<Trend, "values" | "gaps">): string {
+  const runs = runsOf(trend).slice(-MAX_BARS);
+  const numbers = runs.flatMap((run) => ("value" in run ? [run.value] : []));
   const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
   const bar = (value: number) =>
     BARS[high === low ? 3 : Math.round(((value - low) / (high - low)) * (BARS.length - 1))] ?? "";
-  return numbers.map(bar).join("");
+  return runs.map((run) => ("value" in run ? bar(run.value) : GAP)).join("");
+}
+
+/** The runs of a group that have no value of any metric, except the latest, whose reason each metric has. */
+export function runsWithoutValues(trends: readonly Trend[]): readonly Gap[] {
+  const latest = new Set(trends.flatMap(({ isMissing, gaps }) => (isMissing === true ? [gaps.at(-1)?.runId] : [])));
+  const gaps = trends.flatMap(({ gaps }) => gaps).filter(({ isWholeRun, runId }) => isWholeRun && !latest.has(runId));
+  return [...new Map(gaps.map((gap) => [gap.runId, gap])).values()];
 }
 
 /** Trends by group, in order. */

@@ -6,6 +6,7 @@ import {
   changeText,
   factsOfHistory,
   mainTrends,
+  runsWithoutValues,
   TREND_STATUS,
   valueText,
 } from "../figures/history-figures.ts";
@@ -119,6 +120,11 @@ function GroupSection({ id, group, trends }: GroupSectionProps) {
           ["Measured on", <Foreign key="machine" text={group.machine} />],
         ]}
       />
+      {runsWithoutValues(trends).map(({ runId, startedAt, why }) => (
+        <p key={runId} class="note">
+          {`Run ${oneLine(runId, 40)} of ${utc(startedAt)} has no values (× in the charts): ${oneLine(why, 300)}`}
+        </p>
+      ))}
       {[...changed, ...main].map((trend) => (
         <TrendPlot key={trend.name} trend={trend} />
       ))}

@@ -6,6 +6,7 @@ import {
   changeText,
   factsOfHistory,
   mainTrends,
+  runsWithoutValues,
   sparkline,
   TREND_STATUS,
   valueText,
@@ -35,6 +36,7 @@ export function renderHistory(
         colors.dim(`measured on ${group.machine === "any" ? "any machine" : oneLine(group.machine, 160)}`),
         ...tableOf(some, colors),
         ...withoutValue(some).map((line) => colors.yellow(line)),
+        ...gapLines(some).map((line) => colors.dim(line)),
       ]),
     // The verdict of a short history, or of one without metrics, says the same.
     ...((historyWord(facts) === "collecting" && byGroup(trends).length === 1) || trends.length === 0
@@ -64,6 +66,23 @@ function withoutValue(trends: readonly Trend[]): string[] {
   );
   return [...missing].map(([why, some]) => `  ${formatCount(some.length, "metric")}: ${oneLine(why, 300)}`);
 }
+
+/** Older runs without any value, which the sparklines show as dots. */
+function gapLines(trends: readonly Trend[]): string[] {
+  const gaps = runsWithoutValues(trends);
+  const lines = gaps
+    .slice(-MAX_GAPS)
+    .map(
+      ({ runId, startedAt, why }) =>
+        `  · run ${oneLine(runId, 40)} of ${utc(startedAt)} has no values: ${oneLine(why, 200)}`,
+    );
+  return gaps.length > MAX_GAPS
+    ? [`  · ${formatCount(gaps.length - MAX_GAPS, "older run")} without values`, ...lines]
+    : lines;
+}
+
+/** Number of runs without values whose reasons are printed. */
+const MAX_GAPS = 3;
 
 /** Whether a group has a table: at least two values of a metric, or a latest run without a value. */
 const hasTrend = ({ trends }: Pick<HistoryReport, "trends">): boolean =>

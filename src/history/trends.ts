@@ -22,6 +22,17 @@ export interface TrendValue {
   readonly samples: number;
 }
 
+/** A run of the group without a value of the metric. */
+export interface Gap {
+  readonly runId: string;
+  readonly startedAt: string;
+  /** Number of values before it. */
+  readonly after: number;
+  readonly why: string;
+  /** Whether the run has no value of any metric: it was cut short, or its load generator was late. */
+  readonly isWholeRun: boolean;
+}
+
 /** The newest change of a series. */
 export interface ChangePoint {
   /** The first run after the change. */
@@ -43,6 +54,7 @@ export interface Trend {
   readonly unit: "ms" | "share" | "per s" | "tokens" | "count";
   readonly worse: "higher" | "lower";
   readonly values: readonly TrendValue[];
+  readonly gaps: readonly Gap[];
   readonly latest: number | null;
   /** Median of the runs before the change point; without one, of all but the latest. */
   readonly medianBefore: number | null;
@@ -88,15 +100,28 @@ export function trendsOf(runs: readonly StoredRun[], { margin, isSelected }: Tre
       const values = entries.flatMap(({ runId, startedAt, figures: { [name]: figure } }): TrendValue[] =>
         figure === undefined ? [] : [{ runId, startedAt, ...figure }],
       );
-      const last = entries.at(-1);
+      const gaps = gapsOf(name, entries);
+      const last = gaps.at(-1);
       const missing =
-        last === undefined || last.runId === values.at(-1)?.runId
+        last === undefined || last.runId !== entries.at(-1)?.runId
           ? undefined
-          : `the latest run, ${last.runId}, has no value: ${last.problem ?? whyMissing(name, last.figures)}`;
+          : `the latest run, ${last.runId}, has no value: ${last.why}`;
       // At least half of the earlier runs have it, so its absence is not chance.
       const isLost = missing !== undefined && values.length * 2 >= entries.length - 1;
-      return trend({ name, group, values }, { margin, metrics: names.size, missing, isLost, builds });
+      return trend({ name, group, values, gaps }, { margin, metrics: names.size, missing, isLost, builds });
     });
+  });
+}
+
+/** The runs without a value of the metric. @param entries the runs of a group, oldest first. */
+function gapsOf(name: string, entries: ReturnType<typeof groupsOf>[number]): Gap[] {
+  let after = 0;
+  return entries.flatMap(({ runId, startedAt, problem, figures }): Gap[] => {
+    if (figures[name] !== undefined) {
+      after++;
+      return [];
+    }
+    return [{ runId, startedAt, after, why: problem ?? whyMissing(name, figures), isWholeRun: problem !== null }];
   });
 }
 
@@ -120,7 +145,7 @@ interface Context {
   readonly builds: ReadonlyMap<string, string | null>;
 }
 
-function trend(series: Pick<Trend, "name" | "group" | "values">, context: Context): Trend {
+function trend(series: Pick<Trend, "name" | "group" | "values" | "gaps">, context: Context): Trend {
   const { values } = series;
   const { worse, unit: unitOfLoad } = directionOf(series.name);
   const unit = series.name.startsWith("checks") ? "count" : unitOfLoad;

@@ -373,8 +373,23 @@ test("a series whose latest run has no value is shown with the reason, however s
   keepAll(STEADY.slice(0, 3));
   keep(recordWith(90, 20, { valid: false }));
   const { stdout } = await gauntlet(["history", join(folder, "runs"), "--db", join(folder, "missing.db")]);
-  expect(stdout).toMatch(/ttft_ms\{dialect=chat,phase=soak,stream=true\} p50 .*│ +3 │ [▁-█]{3} +│ no value │/);
+  expect(stdout).toMatch(/ttft_ms\{dialect=chat,phase=soak,stream=true\} p50 .*│ +3 │ [▁-█]{3}· +│ no value │/);
   expect(stdout).toMatch(/^ {2}\d+ metrics: the latest run, run-20, has no value: the event loop was late$/m);
+});
+
+test("an earlier run without values is a gap in the sparkline and the chart, with its reason", async () => {
+  for (const [index, value] of STEADY.entries()) keep(recordWith(value, index + 1, { valid: index !== 3 }));
+  const html = join(folder, "trends.html");
+  const { stdout } = await gauntlet([
+    ...["history", join(folder, "runs"), "--db", join(folder, "gap.db"), "--html", html],
+  ]);
+  expect(stdout).toMatch(/│ ttft_ms\{dialect=chat,phase=soak,stream=true\} p50 +│ +9 │ [▁-█]{3}·[▁-█]{6} +│/);
+  expect(stdout).toContain("  · run run-4 of 2026-11-04 12:00:00 UTC has no values: the event loop was late\n");
+  const page = readFileSync(html, "utf8");
+  expect(page).toContain(
+    "Run run-4 of 2026-11-04 12:00:00 UTC has no values (× in the charts): the event loop was late",
+  );
+  expect(page).toContain("<title>run-4, 2026-11-04T12:00: no value: the event loop was late</title>×");
 });
 
 test("from the second run on, the values of the main metrics are shown, and the last lines say what is missing once", async () => {
