@@ -85,11 +85,12 @@ export function modelAdvice(target: Target, listed: readonly string[]): Advice[]
   const byId = new Map(missing.map((model) => [`${model.role} ${model.id}`, model]));
   return [...byId.values()].map(({ role, id, dialect }) => ({
     cause: `models.${role === "plain" ? dialect : role} is "${id}", which is not in the model list`,
-    next: suggestion(id, listed),
+    next: suggestedModel(id, listed),
   }));
 }
 
-function suggestion(model: string, listed: readonly string[]): string {
+/** Which model may have been meant. */
+export function suggestedModel(model: string, listed: readonly string[]): string {
   const nearest = nearestOf(model, listed);
   if (nearest !== undefined) return `Did you mean "${nearest}"?`;
   return `${listed.length} models are listed, beginning with "${listed[0]}".`;

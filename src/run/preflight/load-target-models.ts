@@ -3,7 +3,8 @@ import type { Dialect } from "../../dialects/index.ts";
 import { modelFor, type Workload } from "../../load/index.ts";
 import type { Target } from "../../target/index.ts";
 import type { Permit } from "../control/index.ts";
-import { modelsToTry, requestModelList, unreachable } from "./preflight.ts";
+import { assertIsGateway, modelsToTry, requestModelList, unreachable } from "./preflight.ts";
+import { assertKeyAccepted } from "./wrong-key.ts";
 
 /**
  * The target with the models that the requests of workloads need, if they do not name their own.
@@ -41,6 +42,7 @@ async function fillPlain(permit: Permit, dialects: readonly Dialect[]): Promise<
  * know in a dialect. Sends nothing when the target file is complete.
  *
  * @throws UnreachableError when a list is needed and no HTTP response arrives.
+ * @throws ConfigError when a list is needed, and the target is not a gateway or rejects the key.
  */
 export async function fillModels(
   { target, budget }: Pick<Permit, "target" | "budget">,
@@ -56,6 +58,10 @@ export async function fillModels(
   if (list.status === undefined && dialects.every((dialect) => models[dialect].plain === undefined))
     throw unreachable(target.baseUrl, list);
   await traffic.fillModels(modelsToTry(list));
+  if (dialects.some((dialect) => traffic.target.models[dialect].plain === undefined)) {
+    await assertIsGateway(traffic, list);
+    await assertKeyAccepted(traffic);
+  }
   await Promise.all(long.map((dialect) => traffic.fixtures.find("model.stream", dialect)));
   return traffic.target;
 }

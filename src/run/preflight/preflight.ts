@@ -1,8 +1,8 @@
 import type { RequestSpec, Response, Traffic } from "../../checks/index.ts";
 import { ConfigError, groupBy, isObject, member, UnreachableError, unreachableError } from "../../core/index.ts";
 import { likeliestFirst, listEntries } from "../../dialects/index.ts";
-import { addressesOf } from "../../target/index.ts";
-import { type Advice, adviceSentences, listAdvice, modelAdvice } from "./advice.ts";
+import { addressesOf, type Target } from "../../target/index.ts";
+import { type Advice, adviceSentences, listAdvice, modelAdvice, suggestedModel } from "./advice.ts";
 import { describeResponse } from "./gateway-message.ts";
 import { assertKeyAccepted, rejectedKeyAdvice } from "./wrong-key.ts";
 
@@ -12,7 +12,7 @@ import { assertKeyAccepted, rejectedKeyAdvice } from "./wrong-key.ts";
  *
  * @param advise receives suspected mistakes in the target file: the run continues, because the gateway may be wrong instead.
  * @throws UnreachableError when no HTTP response arrives, or only a proxy's response that its backend is down.
- * @throws ConfigError if the target is not a gateway, or rejects the key.
+ * @throws ConfigError if the target is not a gateway, rejects the key, or has no such model.
  */
 export async function prepare(traffic: Traffic, advise?: (advice: Advice) => void): Promise<Traffic> {
   const { target } = traffic;
@@ -20,6 +20,7 @@ export async function prepare(traffic: Traffic, advise?: (advice: Advice) => voi
   await assertIsGateway(traffic, list);
   await assertOthersRespond(traffic);
   await assertKeyAccepted(traffic);
+  await assertModelsExist(traffic, target, listedModels(list));
   const dropped = await traffic.fixtures.dropRejectedKeys();
   if (advise !== undefined) {
     for (const [name, rejection] of dropped) advise(rejectedKeyAdvice(name, rejection));
@@ -33,7 +34,7 @@ export async function prepare(traffic: Traffic, advise?: (advice: Advice) => voi
  * Makes sure that the target is a gateway at all: a verdict about a web server or a wrong path is meaningless. One of three
  * responses that only a gateway gives is enough, however wrong the others are.
  */
-async function assertIsGateway(traffic: Traffic, list: Response): Promise<void> {
+export async function assertIsGateway(traffic: Traffic, list: Response): Promise<void> {
   if (isOfGateway(list)) return;
   const { target } = traffic;
   const seen = [list];
@@ -81,6 +82,28 @@ async function assertOthersRespond(traffic: Traffic): Promise<void> {
     throw new ConfigError([
       { file: traffic.target.source, path: `addresses.${index}`, message, hint: "Check this address." },
     ]);
+  }
+}
+
+/**
+ * Makes sure that the plain models of the target file exist, so that no verdict is about a misspelt id.
+ *
+ * @throws ConfigError if the gateway neither lists nor serves one of them, although it serves one that it lists.
+ */
+async function assertModelsExist(
+  traffic: Traffic,
+  { dialects, models, source }: Target,
+  listed: readonly string[],
+): Promise<void> {
+  // The models of the embedded gateway exist: if it refuses one, that is a defect.
+  if (listed.length === 0 || source === "embedded") return;
+  for (const dialect of dialects) {
+    const { plain } = models[dialect];
+    if (plain === undefined || listed.includes(plain)) continue;
+    const refusal = await traffic.fixtures.refusalOfUnlisted(plain, dialect);
+    if (refusal === undefined) continue;
+    const message = `the gateway neither lists nor serves "${plain}" (${refusal.replace(/\p{Cc}+/gu, " ")}).`;
+    throw new ConfigError([{ file: source, path: `models.${dialect}`, message, hint: suggestedModel(plain, listed) }]);
   }
 }
 

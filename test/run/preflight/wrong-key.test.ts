@@ -43,11 +43,13 @@ async function gateway(decide: Decide) {
   return { ...server, sent: () => requests };
 }
 
-async function run(baseUrl: string, args: readonly string[], keys = "{ valid: env:K }") {
+const MODELS = "models: { chat: plain, messages: plain }\n";
+
+async function run(baseUrl: string, args: readonly string[], keys = "{ valid: env:K }", models = MODELS) {
   using folder = temporaryFolder();
   writeFileSync(
     join(folder.path, "t.yaml"),
-    `baseUrl: ${baseUrl}\nkeys: ${keys}\nmodels: { chat: plain, messages: plain }\nlimits: { rpm: 6000, inFlight: 64 }\n`,
+    `baseUrl: ${baseUrl}\nkeys: ${keys}\n${models}limits: { rpm: 6000, inFlight: 64 }\n`,
   );
   writeFileSync(join(folder.path, "w.yaml"), "name: w\narrivals: { kind: constant, ratePerS: 20, durationS: 2 }\n");
   return await gauntlet(
@@ -83,6 +85,18 @@ describe("a gateway that rejects the key is not judged and not measured", () => 
     const { stdout } = await run(server.baseUrl, ["doctor", "--target", "t.yaml"]);
     expect(stdout).toContain("keys.valid should be served; check what the variable or file contains.");
     expect(stdout).not.toContain("Name a model");
+  });
+
+  test("load that needs the model list blames the key, not the models", async () => {
+    await using server = await gateway(() => 401);
+    const { code, stderr } = await run(
+      server.baseUrl,
+      ["load", "w.yaml", "--target", "t.yaml"],
+      "{ valid: env:K }",
+      "",
+    );
+    expect(stderr).toContain("the gateway rejects the key in keys.valid (401 invalid_api_key");
+    expect(code).toBe(2);
   });
 
   test("with 403, and a list that needs no key", async () => {

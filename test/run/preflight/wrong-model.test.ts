@@ -1,0 +1,75 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { gauntlet, temporaryFolder } from "../../support/gauntlet.ts";
+import { httpServer } from "../../support/judge.ts";
+
+const JSON_TYPE = { "Content-Type": "application/json" };
+const CHAT = {
+  choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }],
+  usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+};
+const MESSAGES = {
+  role: "assistant",
+  content: [{ type: "text", text: "hi" }],
+  usage: { input_tokens: 1, output_tokens: 1 },
+};
+
+/** A gateway that lists some models and serves others; it rejects the rest with 404 `model_not_found`. */
+function gateway({ listed, served }: { readonly listed: readonly string[]; readonly served: readonly string[] }) {
+  return httpServer((request, body, response) => {
+    const path = request.url ?? "";
+    if (path.endsWith("/models"))
+      return response.writeHead(200, JSON_TYPE).end(JSON.stringify({ data: listed.map((id) => ({ id })) }));
+    if (served.includes(JSON.parse(body).model)) {
+      const reply = path.endsWith("/messages") ? MESSAGES : CHAT;
+      return response.writeHead(200, JSON_TYPE).end(JSON.stringify(reply));
+    }
+    const error = { message: "no such model", type: "invalid_request_error" };
+    return response
+      .writeHead(404, { ...JSON_TYPE, "X-Service-Error-Code": "model_not_found" })
+      .end(JSON.stringify({ error }));
+  });
+}
+
+/** A short run against it. */
+async function run(baseUrl: string, models: string, args = ["conform", "--only", "models.list"]) {
+  using folder = temporaryFolder();
+  writeFileSync(join(folder.path, "t.yaml"), `baseUrl: ${baseUrl}\nkeys: { valid: env:K }\n${models}\n`);
+  return await gauntlet([...args, "--target", "t.yaml"], { K: "ck-valid-0123456789abcdef" }, folder.path);
+}
+
+describe("a model in the target file", () => {
+  test.each([
+    ["chat", "models: { chat: sonnte, messages: sonnet }"],
+    ["messages", "models: { chat: sonnet, messages: sonnte }"],
+  ])("that the gateway neither lists nor serves is a mistake in the file (%s)", async (dialect, models) => {
+    await using server = await gateway({ listed: ["haiku", "sonnet"], served: ["haiku", "sonnet"] });
+    const { stderr, code } = await run(server.baseUrl, models);
+    expect(stderr).toContain(
+      `t.yaml (models.${dialect}): the gateway neither lists nor serves "sonnte" (404 model_not_found). Did you mean "sonnet"?`,
+    );
+    expect(code).toBe(2);
+  });
+
+  test("that is served but not listed is used, with a note: the list may be wrong", async () => {
+    await using server = await gateway({ listed: ["haiku"], served: ["haiku", "sonnet"] });
+    const { stderr, code } = await run(server.baseUrl, "models: { chat: sonnet }");
+    expect(stderr).toContain('models.chat is "sonnet", which is not in the model list');
+    expect(code).not.toBe(2);
+  });
+
+  test("is not blamed if the gateway does not serve what it lists either", async () => {
+    await using server = await gateway({ listed: ["haiku"], served: [] });
+    const { stderr, code } = await run(server.baseUrl, "models: { chat: sonnet }");
+    expect(stderr).not.toContain("neither lists nor serves");
+    expect(code).not.toBe(2);
+  });
+});
+
+test("load that needs the model list says when baseUrl is not that of a gateway", async () => {
+  await using server = await httpServer((_request, _body, response) => response.writeHead(404).end("not here"));
+  const { stderr, code } = await run(server.baseUrl, "limits: starter", ["load", "starter"]);
+  expect(stderr).toContain("does not look like a model gateway");
+  expect(code).toBe(2);
+});
