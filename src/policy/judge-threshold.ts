@@ -13,23 +13,24 @@ export function judgeThreshold(run: LoadRun, threshold: Threshold): Finding {
   const { operator, bound, metric } = threshold;
   const common = commonOf(threshold);
   if (bound.kind !== "number") return finding({ ...common, undecided: "a workload has no baseline" });
-  const seen = figureIn(CONTENT_METRICS.includes(metric) ? onTime(run) : run, threshold);
+  // What would be undecided on a quiet machine, too, is not blamed on a busy one.
+  const seen = figureIn(onTime(run), threshold);
+  if (!("value" in seen)) return finding({ ...common, undecided: seen.why });
   const write = writerOf(metric);
-  if (!("value" in seen)) {
-    // If a quiet machine would lack the figure, too, the busy machine is not the reason.
-    const onQuietMachine = figureIn(onTime(run), threshold);
-    if (!("value" in onQuietMachine)) return finding({ ...common, undecided: onQuietMachine.why });
-    const { problems } = run.generator;
-    // The figure decides nothing, but readers saw it during the run.
-    const observed = figureText(onQuietMachine, write, run);
-    return finding({ ...common, observed, undecided: { kind: "machine-busy", problems } });
-  }
   const met = isMet(seen, operator, bound.value);
   const figure = figureText(seen, write, run);
   if (met === undefined)
     return finding({
       ...common,
       undecided: `${figure}: the interval contains the bound. ${metricOf(metric).kind === "share" ? moreRequests(seen, bound.value) : "More requests narrow it"}`,
+    });
+  const isBusy = !CONTENT_METRICS.includes(metric) && !("value" in figureIn(run, threshold));
+  // The figure decides nothing then, but readers saw it during the run.
+  if (isBusy)
+    return finding({
+      ...common,
+      observed: figure,
+      undecided: { kind: "machine-busy", problems: run.generator.problems },
     });
   return finding({ ...common, expected: expectedOf(threshold), observed: figure, met });
 }

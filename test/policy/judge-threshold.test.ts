@@ -84,3 +84,20 @@ test("a threshold that a busy machine leaves undecided still says what was measu
     /^2,000 ms \(95 % interval: 1,800 ms to 2,300 ms\).*, but this machine was too busy to judge timing: lag\./,
   );
 });
+
+test("a share that too few requests leave undecided is not blamed on a busy machine", () => {
+  const parsed = parseThreshold("denied < 1 %");
+  if (typeof parsed === "string") throw new Error(parsed);
+  const bounds = (low: number, high: number): [number, number] => [low, high];
+  const intervals = {
+    ...{ admitted: bounds(0.977, 1), denied: bounds(0, 0.0234), failed: bounds(0, 0.0234), invalid: bounds(0, 0.0234) },
+  };
+  const shares = { admitted: 1, denied: 0, failed: 0, invalid: 0, intervals };
+  const run = loadRun("w", {
+    phases: [loadPhase("w", { classes: [], sent: 160, offered: 160, admitted: 160, denied: 0, shares })],
+  });
+  const busy = { ...run, generator: { ...run.generator, valid: false, problems: ["lag"] } };
+  expect(describeFacts(judgeThreshold(busy, parsed))).toMatch(
+    /^0 % \(95 % interval: 0 % to 2\.34 %\): the interval contains the bound\. About 390 requests would decide it/,
+  );
+});
