@@ -1,5 +1,5 @@
 import { judgedMetrics, placeOf, shareName, TOKENS_PER_REPLY } from "../../src/compare/index.ts";
-import { formatNumber, formatRounded, withSign } from "../../src/core/index.ts";
+import { formatCount, formatNumber, formatRounded, withSign } from "../../src/core/index.ts";
 import {
   type Cause,
   type ComparedMetric,
@@ -38,7 +38,7 @@ export function renderComment({ record, base, reportUrl }: ReportSource): string
     (status) => `${formatNumber(counts[status] ?? 0)} ${status}`,
   );
   const sign = { pass: SIGNS.pass, fail: SIGNS.fail, inconclusive: SIGNS.inconclusive, error: SIGNS["harness-error"] };
-  const facts = `${counted.join(", ")}${counted.length === 0 ? "" : "; "}${formatNumber(record.traffic.requests)} requests in ${formatNumber(record.durationMs / 1_000)} s.`;
+  const facts = `${counted.join(", ")}${counted.length === 0 ? "" : "; "}${formatCount(record.traffic.requests, "request")} in ${formatNumber(record.durationMs / 1_000)} s.`;
   const link = reportUrl === undefined ? "" : ` [Report](${encodeURI(reportUrl).replaceAll(")", "%29")})`;
   const parts = [
     commentMarker(record),

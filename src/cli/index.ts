@@ -30,7 +30,16 @@ import {
   verifyClaimCommand,
   waiversCommand,
 } from "../commands/index.ts";
-import { EXIT, GauntletError, plainText, UsageError, VERSION, workflowCommand } from "../core/index.ts";
+import {
+  appendJobSummary,
+  EXIT,
+  GauntletError,
+  isGithubJob,
+  plainText,
+  UsageError,
+  VERSION,
+  workflowCommand,
+} from "../core/index.ts";
 import type { ExitCodeHolder } from "../terminal/index.ts";
 import { fitted, wantsJson, writeError } from "../terminal/index.ts";
 import { checkOptions } from "./check-options.ts";
@@ -215,13 +224,17 @@ type Usual = (take: (error: Error | null, found: string[] | undefined) => void) 
 /** One message on stderr, and with `--json` the same as a document on stdout. */
 function report(error: unknown, args: readonly string[]): number {
   const isOwn = error instanceof GauntletError;
+  const exitCode = isOwn ? error.exit : EXIT.internal;
   const text = isOwn ? error.message : describeCrash(error, process.env);
   const message = plainText(text);
   const hint = isOwn && error.hint !== undefined ? `  ${plainText(error.hint)}\n` : "";
   process.stderr.write(fitted(`gauntlet: ${message}\n${hint}`, process.stderr));
-  // A run annotates the job with its verdict; an error before there is one would be found only in the log.
-  if (process.env["GITHUB_ACTIONS"] === "true")
-    process.stderr.write(`${workflowCommand("error", "Gauntlet", `${message}\n${hint}`.trimEnd())}\n`);
+  // A run reports its verdict to the job; an error before there is one would be found only in the log.
+  if (isGithubJob()) {
+    const lines = `${message}\n${hint}`.trimEnd();
+    process.stderr.write(`${workflowCommand("error", "Gauntlet", lines)}\n`);
+    appendJobSummary(`## Gauntlet: exit code ${exitCode}\n\n~~~~text\n${lines.replaceAll("~~~~", "~ ~ ~ ~")}\n~~~~\n`);
+  }
   if (wantsJson(args)) writeError(error, text);
-  return isOwn ? error.exit : EXIT.internal;
+  return exitCode;
 }

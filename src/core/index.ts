@@ -18,6 +18,7 @@ export { nonceOf, noncesIn } from "./nonce.ts";
 export { PNG_SIGNATURE, pngOf } from "./png.ts";
 export { type Clock, sleep, systemClock } from "./process/clock.ts";
 export { inSlices, type Sliced } from "./process/in-slices.ts";
+export { appendJobSummary, isGithubJob } from "./process/job-summary.ts";
 export { onAbort } from "./process/on-abort.ts";
 export { outliveWriteErrors, type WriteFailure } from "./process/outlive-write-errors.ts";
 export { processorTimes } from "./process/processor-times.ts";

@@ -27,7 +27,7 @@ import {
   type Waiver,
 } from "../../record/index.ts";
 import { type Interruption, type Outcome, permitFor, permitLine, type RunControl, sumOf } from "../control/index.ts";
-import { journalStart, optionWords, type RunStart } from "../journal/index.ts";
+import { journalFailure, journalStart, optionWords, type RunStart } from "../journal/index.ts";
 import { judgeByPolicy, type PolicyStep, readPolicy } from "../judge/index.ts";
 import { lastFailed, type OpenTarget, openFolder, openTarget, type TargetOptions } from "../open/index.ts";
 import { type Advice, adviceLine, dialectAdvice, prepare } from "../preflight/index.ts";
@@ -195,7 +195,7 @@ async function runPlanned(planned: Planned, opened: OpenTarget, control: RunCont
   };
   onProgress({ kind: "note", text: permitLine(permit) });
   onProgress({ kind: "step", text: `connecting to ${target.baseUrl}` });
-  const prepared = await prepare(traffic, advise);
+  const prepared = await journalFailure(folder, redactor, () => prepare(traffic, advise));
   const slow = slowNote(traffic.replyTimes, planned.plan.checks);
   if (slow !== undefined) onProgress({ kind: "note", text: slow });
   progress = new CheckProgress({ instances, rounds, run, target: prepared.target, redactor, onProgress });

@@ -1,4 +1,4 @@
-export { journalStart } from "./journal-start.ts";
+export { journalFailure, journalStart } from "./journal-start.ts";
 export { optionWords } from "./option-words.ts";
 export {
   type RecordHead,

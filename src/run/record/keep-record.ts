@@ -1,7 +1,6 @@
-import { appendFileSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { DEFAULT_FORMATS, FORMATS, type ReportSource } from "../../../reports/index.ts";
-import { messageOf, StorageError } from "../../core/index.ts";
+import { appendJobSummary, isGithubJob, StorageError } from "../../core/index.ts";
 import type { RunFolder, RunRecord } from "../../record/index.ts";
 import type { Interruption } from "../control/index.ts";
 import { openSource, writeReport } from "./write-reports.ts";
@@ -86,14 +85,9 @@ function withStorageError(record: RunRecord, { message, exit }: StorageError): R
  * In a job of GitHub Actions: adds the summary of a run to the job summary, and annotates its causes. Annotations go to stderr, so
  * that stdout is the same as everywhere else. GitLab and Jenkins read `junit.xml` from the run folder.
  */
-function reportToCi(source: ReportSource, environment: NodeJS.ProcessEnv = process.env): void {
-  if (environment["GITHUB_ACTIONS"] !== "true") return;
-  const summary = environment["GITHUB_STEP_SUMMARY"];
+function reportToCi(source: ReportSource): void {
+  if (!isGithubJob()) return;
   const textOf = (format: "markdown" | "annotations") => [...FORMATS[format](source, "single").values()].join("");
-  try {
-    if (summary !== undefined && summary !== "") appendFileSync(summary, textOf("markdown"));
-  } catch (error) {
-    process.stderr.write(`gauntlet: the summary of the job cannot be written: ${messageOf(error)}\n`);
-  }
+  appendJobSummary(textOf("markdown"));
   process.stderr.write(textOf("annotations"));
 }

@@ -4,7 +4,7 @@ import * as z from "zod";
 import { mergeRounds, scoreBySet } from "../../checks/index.ts";
 import { groupBy, isObject, UsageError } from "../../core/index.ts";
 import { causesOf } from "../../judging/index.ts";
-import { decideWithProfiles, type ProfileContext, raiseLevels } from "../../policy/index.ts";
+import { decideWithProfiles, nameWithAddress, type ProfileContext, raiseLevels } from "../../policy/index.ts";
 import {
   type CheckResult,
   checkResultSchema,
@@ -43,6 +43,7 @@ function recoverRecord(folder: string): RunRecord | undefined {
   const target = isObject(head["target"]) ? head["target"] : {};
   const targetName = typeof target["name"] === "string" ? target["name"] : "unknown";
   const baseUrl = head["command"] === "client" ? undefined : target["baseUrl"];
+  const address = typeof baseUrl === "string" ? baseUrl : undefined;
   const { results: ofChecks, judged } = resultsOf(lines, started);
   const load = recoverLoad(lines);
   const context = profilesOf(head["claimed"], started["covering"]);
@@ -51,7 +52,7 @@ function recoverRecord(folder: string): RunRecord | undefined {
   const cutOff = `the run was cut off at ${last.at}: ${whatThereIs(ofChecks.length, judged, load)}`;
   const { verdict, profiles, notDeciding } = decideWithProfiles(results, context, {
     targetName,
-    baseUrl: typeof baseUrl === "string" ? baseUrl : undefined,
+    baseUrl: address,
     qualifiers: listOf(started["qualifiers"]),
     cutOff,
   });
@@ -62,7 +63,7 @@ function recoverRecord(folder: string): RunRecord | undefined {
     complete: false,
     ...(profiles === undefined ? {} : { profiles }),
     ...(notDeciding === undefined ? {} : { notDeciding }),
-    verdict,
+    verdict: failureOf(lines, nameWithAddress(targetName, address)) ?? verdict,
     counts: countStatuses(results.map(({ status }) => status)),
     requirements: [
       ...REQUIREMENTS.filter(({ binds }) => head["command"] !== "client" || binds === "client"),
@@ -85,6 +86,20 @@ function recoverRecord(folder: string): RunRecord | undefined {
   throw new UsageError(
     `the journal in ${folder} is not one of this version: ${issue?.path.join(".")}: ${issue?.message}`,
   );
+}
+
+/** The verdict of a run that ended with an error before anything was judged; `undefined` if it did not. */
+function failureOf(lines: readonly JournalLine[], subject: string): RunRecord["verdict"] | undefined {
+  const failure = lines.find(({ event }) => event === "failed");
+  if (failure === undefined) return undefined;
+  const texts = [failure["message"], failure["hint"]].filter((text) => typeof text === "string");
+  return {
+    result: "error",
+    exitCode: Number(failure["exitCode"]),
+    headline: `ERROR: ${subject}: nothing was judged`,
+    reasons: texts.map((text) => ({ kind: "run", text })),
+    qualifiers: [],
+  };
 }
 
 const coveringSchema = z.array(

@@ -121,4 +121,13 @@ describe("secrets are masked by value", () => {
     expect(JSON.stringify(clean)).not.toContain(KEY);
     expect(clean.number).toBe(1);
   });
+
+  test("a key that is an ordinary word, where it stands alone", () => {
+    const short = new Redactor([{ name: "key.valid", value: "test" }]);
+    expect(short.redact("authorization: Bearer test").text).toBe("authorization: Bearer ****");
+    expect(short.redact('{"key":"TEST","latest":"testing contest"}').text).toBe(
+      '{"key":"****","latest":"testing contest"}',
+    );
+    expect(short.redactValue({ test: 1, header: "test" })).toEqual({ test: 1, header: "****" });
+  });
 });

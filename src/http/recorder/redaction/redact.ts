@@ -20,6 +20,8 @@ interface SecretForm {
   /** Substrings chosen so that every long part contains one of them completely; a few searches then find all parts. */
   readonly cores: readonly { readonly text: string; readonly at: number }[];
   readonly longEnough: number;
+  /** Whether the secret may also be an ordinary word. */
+  readonly isWord: boolean;
 }
 
 /**
@@ -29,6 +31,12 @@ interface SecretForm {
 const LONG_PART = 1 / 2;
 /** Parts of shorter keys are not masked: half of a six-letter key is three letters, which occur in ordinary words. */
 const PARTS_FROM = 18;
+
+/**
+ * Keys shorter than this are often words, such as `test` or `EMPTY`. They are masked only where no letter or digit is next to
+ * them, and never as a whole field name, which may be one of the record itself.
+ */
+const WORDS_BELOW = 8;
 
 /** Maximum number of escape layers that are undone. A JSON text in a JSON string in an HTML page has three. */
 const MAX_LAYERS = 4;
@@ -43,6 +51,8 @@ const MAX_LAYERS = 4;
 export class Redactor {
   readonly #forms: SecretForm[] = [];
   readonly #index = new StretchIndex<SecretForm>();
+  /** In all their forms. */
+  readonly #words = new Set<string>();
 
   constructor(secrets: readonly Secret[]) {
     for (const secret of secrets) if (secret.value !== "") this.add(secret);
@@ -52,6 +62,7 @@ export class Redactor {
   add(secret: Secret): void {
     for (const form of formsOf(secret)) {
       this.#forms.push(form);
+      if (form.isWord) this.#words.add(form.text);
       for (const { text } of form.cores) this.#index.add(text, form);
     }
   }
@@ -89,8 +100,12 @@ export class Redactor {
     if (typeof value === "string") return this.redact(value).text as T;
     if (Array.isArray(value)) return value.map((item) => this.redactValue(item)) as T;
     if (typeof value !== "object" || value === null) return value;
-    const clean = Object.entries(value).map(([name, inner]) => [this.redact(name).text, this.redactValue(inner)]);
+    const clean = Object.entries(value).map(([name, inner]) => [this.#redactName(name), this.redactValue(inner)]);
     return Object.fromEntries(clean) as T;
+  }
+
+  #redactName(name: string): string {
+    return this.#words.has(name) ? name : this.redact(name).text;
   }
 }
 
@@ -109,7 +124,8 @@ function formsOf({ name, value }: Secret): SecretForm[] {
   ] as const) {
     if (text.length >= 4 && !forms.has(text)) forms.set(text, form);
   }
-  return [...forms].map(([text, form]) => secretForm(name, text, form));
+  const isWord = value.length < WORDS_BELOW;
+  return [...forms].map(([text, form]) => ({ ...secretForm(name, text, form), isWord }));
 }
 
 /** The characters that a value contributes to a base64 text at this offset modulo three. */
@@ -124,7 +140,7 @@ function base64Forms(bytes: Buffer, shift: number): (readonly [string, "base64"]
   return [[text, "base64"] as const, [text.replaceAll("+", "-").replaceAll("/", "_"), "base64"] as const];
 }
 
-function secretForm(secret: string, text: string, form: Redaction["form"]): SecretForm {
+function secretForm(secret: string, text: string, form: Redaction["form"]): Omit<SecretForm, "isWord"> {
   if (text.length < PARTS_FROM) return { secret, form, text, cores: [{ text, at: 0 }], longEnough: text.length };
   const longEnough = Math.floor((text.length - 1) * LONG_PART);
   // A part of the required length contains at least one whole block of half that length, wherever it starts.
@@ -149,7 +165,7 @@ function spansOf(text: string, form: SecretForm): Span[] {
     for (let at = text.indexOf(core.text); at !== -1; at = text.indexOf(core.text, at)) {
       const hit = extend(text, at, core, form.text);
       at = Math.max(hit.end, at + 1);
-      if (hit.end - hit.start >= form.longEnough) hits.push(hit);
+      if (hit.end - hit.start >= form.longEnough && !(form.isWord && isInWord(text, hit))) hits.push(hit);
     }
   }
   hits.sort((a, b) => a.start - b.start);
@@ -160,6 +176,11 @@ function spansOf(text: string, form: SecretForm): Span[] {
     else if (hit.end > last.end) spans[spans.length - 1] = { start: last.start, end: hit.end };
   }
   return spans;
+}
+
+/** Whether a letter or digit is next to it. */
+function isInWord(text: string, { start, end }: Span): boolean {
+  return /[\p{L}\p{N}]/u.test(`${text[start - 1] ?? ""}${text[end] ?? ""}`);
 }
 
 /** A secret that was found: in which form, and under how many layers of escapes. */
