@@ -37,5 +37,9 @@ export function shorten(text: string, most: number): string {
   if (text.length <= most) return text;
   // Do not split a surrogate pair.
   const end = /[\uD800-\uDBFF]/.test(text[most - 2] ?? "") ? most - 2 : most - 1;
-  return `${text.slice(0, end)}…`;
+  const space = text.lastIndexOf(" ", end);
+  return space > end - LONGEST_WORD ? `${text.slice(0, space)} …` : `${text.slice(0, end)}…`;
 }
+
+/** A longer word is cut, UTF-16 units. */
+const LONGEST_WORD = 24;

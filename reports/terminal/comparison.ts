@@ -2,6 +2,8 @@ import { formatCount, groupBy } from "../../src/core/index.ts";
 import type { Comparison, RunRecord } from "../../src/record/index.ts";
 import { oneLine } from "../clean-text.ts";
 import {
+  type ChangesOfCause,
+  changesByCause,
   describeComparison,
   figureChange,
   figureMargin,
@@ -19,12 +21,14 @@ import { paintedHeadline } from "./verdict-lines.ts";
 const MAX_DRIFT = 30;
 const MAX_CHECKS = 12;
 
-/** The checks whose result changed, the worst first. */
-export function changedChecks({ checks }: Pick<Comparison, "checks">, colors: Colors): string[] {
+/** The checks whose result changed, the worst first; those that newly fail with one cause together. */
+export function changedChecks(
+  { checks }: Pick<Comparison, "checks">,
+  causes: RunRecord["causes"],
+  colors: Colors,
+): string[] {
   const changed = [
-    ...checks.newlyFailing.map(({ id, message }) =>
-      colors.red(`✗ newly failing ${oneLine(id)}: ${oneLine(message, 160)}`),
-    ),
+    ...changesByCause(checks.newlyFailing, causes).map((group) => colors.red(newlyFailingLine(group))),
     ...checks.vanished.map(({ id }) => colors.red(`✗ vanished ${oneLine(id)}`)),
     ...checks.worse.map(({ id, message }) => colors.yellow(`▲ newly warning ${oneLine(id)}: ${oneLine(message, 160)}`)),
     ...checks.lost.map(({ id, now, message }) =>
@@ -33,11 +37,24 @@ export function changedChecks({ checks }: Pick<Comparison, "checks">, colors: Co
     ...checks.fixed.map(({ id }) => colors.green(`✓ fixed ${oneLine(id)}`)),
   ];
   const more = changed.length - MAX_CHECKS;
-  return [...changed.slice(0, MAX_CHECKS), ...(more > 0 ? [`and ${more} more changed check instances`] : [])];
+  return [...changed.slice(0, MAX_CHECKS), ...(more > 0 ? [`and ${formatCount(more, "more change")}`] : [])];
+}
+
+/** Number of checks of a cause that are named. */
+const MAX_NAMED = 3;
+
+/** `✗ newly failing, 9 check instances: expected 401, got 200: auth.bearer[chat], auth.bearer[messages] and 7 more`. */
+function newlyFailingLine({ title, changes }: ChangesOfCause): string {
+  const [first, ...others] = changes;
+  if (title === undefined || others.length === 0)
+    return `✗ newly failing ${oneLine(first.id)}: ${oneLine(first.message, 160)}`;
+  const ids = changes.slice(0, MAX_NAMED).map(({ id }) => oneLine(id));
+  const more = changes.length > MAX_NAMED ? ` and ${changes.length - MAX_NAMED} more` : "";
+  return `✗ newly failing, ${formatCount(changes.length, "check instance")}: ${oneLine(title, 160)}\n    in ${ids.join(", ")}${more}`;
 }
 
 /** A comparison for the terminal: the conclusion, figures in a table, other changes, and the verdict last. */
-export function renderComparison({ comparison, verdict }: RunRecord, colors: Colors): string {
+export function renderComparison({ comparison, causes, verdict }: RunRecord, colors: Colors): string {
   if (comparison === undefined) return "";
   const { drift, control, reasons } = comparison;
   const groups = groupDrift(drift);
@@ -45,13 +62,14 @@ export function renderComparison({ comparison, verdict }: RunRecord, colors: Col
   const lines = [
     conclusion,
     ...table(comparison),
-    ...changedChecks(comparison, colors),
+    ...changedChecks(comparison, causes, colors),
     // A missing field matters more than a missing header, and there are many headers.
     ...[...groups]
       .sort((a, b) => Number(a.isHeader) - Number(b.isHeader))
       .slice(0, MAX_DRIFT)
       .map(({ what, before, now, where: [first, ...more] }) => {
-        const places = `${oneLine(first, 120)}${more.length === 0 ? "" : ` and ${more.length} more`}`;
+        const others = more.length === 0 ? "" : `, and ${formatCount(more.length, "more kind")} of response`;
+        const places = oneLine(first, 120) + others;
         return colors.yellow(`▲ ${oneLine(what, 80)}: ${oneLine(before, 80)} → ${oneLine(now, 80)} (${places})`);
       }),
     ...(groups.length > MAX_DRIFT ? [`and ${groups.length - MAX_DRIFT} more differences`] : []),

@@ -46,9 +46,9 @@ export function renderTerminal(record: RunRecord, options: TerminalOptions): str
 }
 
 /** The checks that changed since the baseline of the policy. */
-function baselineLines({ comparison }: RunRecord, colors: Colors): string[] {
+function baselineLines({ comparison, causes }: RunRecord, colors: Colors): string[] {
   if (comparison?.kind !== "baseline") return [];
-  const changed = changedChecks(comparison, colors);
+  const changed = changedChecks(comparison, causes, colors);
   return changed.length === 0 ? [] : ["\nCompared with the baseline:", ...changed];
 }
 

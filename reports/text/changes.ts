@@ -1,4 +1,5 @@
-import type { CheckChange, Comparison, ComparisonReason } from "../../src/record/index.ts";
+import { groupBy } from "../../src/core/index.ts";
+import type { Cause, CheckChange, Comparison, ComparisonReason } from "../../src/record/index.ts";
 
 /** How the checks of a run differ from an earlier run, in the order of their weight; improvements are not among them. */
 export function describeChanges({ newlyFailing, vanished, worse, lost }: Comparison["checks"]): ComparisonReason[] {
@@ -25,4 +26,21 @@ function lostLine(lost: readonly CheckChange[]): string[] {
   const more = lost.length === 1 ? "" : ` (and ${lost.length - 1} more)`;
   const why = first.message === "" ? "" : `: ${first.message}`;
   return [`${first.id} was decided (${first.before}) and is now ${first.now}${why}${more}`];
+}
+
+/** Changed checks with one cause. */
+export interface ChangesOfCause {
+  /** The cause in one sentence; `undefined`: no cause explains it, and its own message says what was found. */
+  readonly title: string | undefined;
+  readonly changes: readonly [CheckChange, ...CheckChange[]];
+}
+
+/**
+ * Changed checks by cause, in the order of their first change. A check with several causes is in the group of the first of them;
+ * one without any is a group of its own.
+ */
+export function changesByCause(changes: readonly CheckChange[], causes: readonly Cause[]): ChangesOfCause[] {
+  const causeOf = ({ id }: CheckChange) => causes.find(({ checks }) => checks.includes(id));
+  const groups = groupBy(changes, (change) => causeOf(change)?.title ?? `\n${change.id}`);
+  return [...groups.values()].map((some) => ({ title: causeOf(some[0])?.title, changes: some }));
 }

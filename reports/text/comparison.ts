@@ -73,7 +73,7 @@ export function describeComparison(comparison: Comparison): string {
     ...worse,
     ...changed("improved", of("improved")),
     ...counted(checks.fixed.length, "check instance is fixed", "check instances are fixed"),
-    ...counted(of("not worse").length, "figure is within its margin", "figures are within their margins"),
+    ...counted(of("not worse").length, "figure is not worse", "figures are not worse"),
     ...undecided,
     ...(isUsable ? [] : ["the figures are not usable"]),
     ...counted(groupDrift(drift).length, "difference in the responses", "differences in the responses"),

@@ -148,6 +148,6 @@ test("figures of a session whose control differs are not reasons, and the conclu
 
 test("the conclusion is one sentence that names what is worse", async () => {
   expect(describeComparison(await session({ response: 1.5 }))).toMatch(
-    /^new is worse than old: \S.* p\d+, chat streaming \(\+\d+\.\d %\) and \d more figures regressed; .*within their margins.*\.$/,
+    /^new is worse than old: \S.* p\d+, chat streaming \(\+\d+\.\d %\) and \d more figures regressed; .*figures are not worse.*\.$/,
   );
 });

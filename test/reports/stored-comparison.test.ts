@@ -107,6 +107,30 @@ test("a check that newly warns has the mark of a warning", () => {
   expect(text).not.toContain("✗");
 });
 
+test("checks that newly fail with one cause are one change, with the cause", () => {
+  const ids = ["auth.a[chat]", "auth.a[messages]", "auth.b[chat]", "auth.c[chat]"];
+  const before = recordOf([...ids, "models.list"].map((id) => result(id, "pass")));
+  const cause = {
+    title: "keys of revoked accounts: expected 401, got 200",
+    requirement: "AUTH-3",
+    requirements: ["AUTH-3"],
+    weight: "fail" as const,
+    checks: ids,
+    advice: "Compare them.",
+  };
+  const now = recordOf(
+    [...ids, "models.list"].map((id) => result(id, "fail")),
+    { causes: [cause] },
+  );
+  const compared = comparedWith(before, now);
+  const text = renderComparison(compared, pc.createColors(false));
+  expect(text).toContain(
+    "✗ newly failing, 4 check instances: keys of revoked accounts: expected 401, got 200\n    in auth.a[chat], auth.a[messages], auth.b[chat] and 1 more\n",
+  );
+  expect(text).toMatch(/^✗ newly failing models\.list: /m);
+  expect(pageOf(compared)).toContain("keys of revoked accounts: expected 401, got 200 (4 check instances)");
+});
+
 test("each reason in the page has its own status", () => {
   const page = pageOf(comparedWith(run(2_000, 0), run(20_000, 2)));
   const [, why = ""] = /<div class="reasons">([\s\S]*?)<\/ul>/.exec(page) ?? [];

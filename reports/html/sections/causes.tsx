@@ -264,7 +264,7 @@ function Listed({ record, checks, anchors }: ListedProps) {
     <ul class="plain listed">
       {checks.map((check) => (
         <li key={check.id}>
-          <CheckName record={record} id={check.id} anchors={anchors} /> <Sentence text={oneLine(check.message, 160)} />
+          <CheckName record={record} id={check.id} anchors={anchors} /> <Sentence text={oneLine(check.message)} />
         </li>
       ))}
     </ul>

@@ -3,6 +3,7 @@ import type { CheckChange, ComparedMetric, Comparison, RunRecord } from "../../.
 import { oneLine } from "../../clean-text.ts";
 import {
   areFiguresUsable,
+  changesByCause,
   describeComparison,
   describeFigure,
   figureMargin,
@@ -21,7 +22,7 @@ export function ChangesSection({ record }: { readonly record: RunRecord }) {
   if (comparison === undefined) return null;
   return (
     <Section id="changes" title="What changed" finding={oneLine(describeComparison(comparison), 600)}>
-      <Changes comparison={comparison} isWhole={record.command === "compare"} />
+      <Changes comparison={comparison} causes={record.causes} isWhole={record.command === "compare"} />
     </Section>
   );
 }
@@ -36,11 +37,13 @@ const KINDS: Readonly<Record<Comparison["kind"], string>> = {
 
 interface ChangesProps {
   readonly comparison: Comparison;
+  /** Causes of the newer run. */
+  readonly causes: RunRecord["causes"];
   /** Whether the run is nothing but the comparison: the sides and the reasons are then next to the verdict. */
   readonly isWhole: boolean;
 }
 
-function Changes({ comparison, isWhole }: ChangesProps) {
+function Changes({ comparison, causes, isWhole }: ChangesProps) {
   const { checks, drift, control, reasons } = comparison;
   return (
     <>
@@ -61,7 +64,7 @@ function Changes({ comparison, isWhole }: ChangesProps) {
         </p>
       )}
       <Metrics comparison={comparison} />
-      <CheckList id="newly-failing" title="Newly failing" changes={checks.newlyFailing} />
+      <CheckList id="newly-failing" title="Newly failing" changes={checks.newlyFailing} causes={causes} />
       <CheckList id="vanished" title="Missing" changes={checks.vanished} />
       <CheckList id="newly-warning" title="Newly warning" changes={checks.worse} />
       <CheckList id="no-longer-decided" title="Now undecided" changes={checks.lost} />
@@ -207,13 +210,23 @@ interface CheckListProps {
   readonly id: string;
   readonly title: string;
   readonly changes: readonly CheckChange[];
+  /** The causes that may explain several of them, which are then listed first. */
+  readonly causes?: RunRecord["causes"];
 }
 
-function CheckList({ id, title, changes }: CheckListProps) {
+function CheckList({ id, title, changes, causes = [] }: CheckListProps) {
   if (changes.length === 0) return null;
+  const shared = changesByCause(changes, causes).filter(
+    (group) => group.title !== undefined && group.changes.length > 1,
+  );
   return (
     <>
       <Heading id={id} title={title} more={` (${decimal(changes.length)})`} />
+      <SentenceList
+        texts={shared.map(
+          (group) => `${oneLine(group.title ?? "", 240)} (${decimal(group.changes.length)} check instances)`,
+        )}
+      />
       <DataTable
         caption={title}
         quietCaption
@@ -224,7 +237,7 @@ function CheckList({ id, title, changes }: CheckListProps) {
             <code key="id">{oneLine(change.id, 200)}</code>,
             change.before === null ? "absent" : <StatusMark key="before" status={change.before} />,
             change.now === null ? "absent" : <StatusMark key="now" status={change.now} />,
-            <Sentence key="message" text={oneLine(change.message, 240)} />,
+            <Sentence key="message" text={oneLine(change.message)} />,
           ])}
       />
       {changes.length > MAX_ROWS ? <p class="note">and {decimal(changes.length - MAX_ROWS)} more</p> : null}

@@ -219,7 +219,7 @@ function AllChecks({ checks, anchors }: { readonly checks: readonly CheckResult[
                       {oneLine(check.id, 200)}
                     </code>,
                     <StatusMark key="status" status={check.status} />,
-                    <Sentence key="message" text={oneLine(check.message, check.status === "pass" ? 90 : 240)} />,
+                    <Sentence key="message" text={oneLine(check.message, check.status === "pass" ? 90 : 400)} />,
                     check.durationMs === 0 ? "–" : duration(check.durationMs),
                   ])}
                 />

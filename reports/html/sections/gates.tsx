@@ -32,7 +32,7 @@ export function Gates({ record }: { readonly record: RunRecord }) {
           <code key="gate">{oneLine(gate.gate, 200)}</code>,
           <StatusMark key="outcome" status={STATUS[gate.outcome]} label={gate.outcome} />,
           gate.level,
-          <Sentence key="message" text={oneLine(gate.message, 240)} />,
+          <Sentence key="message" text={oneLine(gate.message)} />,
           gate.samples === null ? "" : String(gate.samples),
         ])}
       />

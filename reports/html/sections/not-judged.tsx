@@ -30,7 +30,7 @@ export function Silent({ requirements }: { readonly requirements: readonly Cover
           <ul key="observed" class="plain">
             {observed.slice(0, 6).map((text) => (
               <li key={text}>
-                <Sentence text={oneLine(text, 160)} />
+                <Sentence text={oneLine(text)} />
               </li>
             ))}
             {observed.length > 6 ? <li>and {observed.length - 6} more</li> : null}
@@ -128,7 +128,7 @@ export function NotRun({ record }: { readonly record: RunRecord }) {
         {[...byMessage].map(([message, checks]) => (
           <li key={message}>
             <StatusMark status="blocked" label={plural(checks.length, "check instance")} />{" "}
-            <Sentence text={shorten(message, 300)} />
+            <Sentence text={shorten(message, 400)} />
             <p class="note">
               {enumerate(
                 checks.map(({ id }) => oneLine(id, 120)),

@@ -146,7 +146,7 @@ function ofUnexplained(record: RunRecord, anchors: Anchors): Reason[] {
         text: oneLine(title, 160),
         href: `#${anchors.of("failure", `${check} ${status}`)}`,
         tail: instances.length > 1 ? ` (${decimal(instances.length)} times)` : "",
-        because: oneLine(instances[0]?.message ?? "", 200),
+        because: oneLine(instances[0]?.message ?? ""),
       }),
     ),
     ...(next === undefined

@@ -146,18 +146,22 @@ async function compareBuilds(options: CompareOptions, { interruption, onProgress
       return runBlock({ ...block, target, budget, seed: blockSeed, onProgress: onBlock });
     },
   });
+  const by = interruption.by();
   const record = composeRecord({
     ...start,
     results: b.checks,
     requests: a.requests + b.requests + control.requests,
-    interruptedBy: interruption.by(),
+    interruptedBy: by,
     redactor,
   });
   const measuredS = options.workload === undefined ? options.blockS : undefined;
-  const next = nextStep(compared, { workload, pairs: options.pairs, blockS: measuredS });
+  const next =
+    by === undefined
+      ? nextStep(compared, { workload, pairs: options.pairs, blockS: measuredS })
+      : `Interrupted by ${by} after ${compared.order.length / BLOCKS} of ${options.pairs} rounds: the verdict is about those.`;
   const comparison: Comparison = redactor.redactValue({ ...compared, ...(next !== undefined && { nextStep: next }) });
   const verdict = verdictOf(comparison);
-  const { exitCode } = interruption.by() === undefined ? verdict : record.verdict;
+  const { exitCode } = by === undefined ? verdict : record.verdict;
   return await finish({ ...record, comparison, verdict: { ...verdict, exitCode } }, folder, interruption);
 }
 

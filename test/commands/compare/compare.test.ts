@@ -2,9 +2,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { gauntlet, temporaryFolder } from "../../support/gauntlet.ts";
+import { gauntlet, startGauntlet, temporaryFolder } from "../../support/gauntlet.ts";
 
-test("two stored runs: new failures, lost checks, changed responses", async () => {
+test("two stored runs: new failures, lost checks, changed responses", { timeout: 180_000 }, async () => {
   using folder = temporaryFolder();
   const at = folder.path;
   await gauntlet(["conform", "--target", "embedded", "models", "chat", "--seed", "3", "--out", "a"], {}, at);
@@ -34,15 +34,28 @@ test("two stored runs: new failures, lost checks, changed responses", async () =
   expect(stdout).toMatch(/^b is worse than a: \d+ check instances newly fail; .*differences in the responses\.$/m);
   expect(stdout.startsWith("b is worse than a: ")).toBe(true);
   expect(stdout).not.toMatch(/\b(?:odd|either) \d/);
-  expect(stdout).toMatch(/✗ newly failing chat\.\S+/);
+  expect(stdout).toMatch(/✗ newly failing, \d+ check instances: \/usage is missing: .*\n {4}in chat\.\S+, .* more$/m);
   expect(stdout).toMatch(/▲ field \/usage: present → absent \(chat non-streaming, valid request, status 200/);
-  expect(stdout).toMatch(/▲ header x-request-id: present → absent \(.* and \d+ more\)/);
+  expect(stdout).toMatch(/▲ header x-request-id: present → absent \(.*, and \d+ more kinds? of response\)/);
   expect(stdout).toMatch(/^REGRESSED: /m);
   expect(stdout).toMatch(/^ {2}\d+ check instances fail in b and did not in a: chat\.\S+ and \d+ more$/m);
   const page = readFileSync(join(at, "c2", "report.html"), "utf8");
   expect(page.includes("weaker evidence than one interleaved session")).toBe(true);
   expect((await gauntlet(["report", "c2"], {}, at)).code).toBe(0);
   expect(readFileSync(join(at, "c2", "report.html"), "utf8") === page).toBe(true);
+});
+
+test("an interrupted session says after how many rounds", { timeout: 120_000 }, async () => {
+  using folder = temporaryFolder();
+  const builds = ["--start-a", "gauntlet gateway", "--start-b", "gauntlet gateway --pace 3"];
+  const session = ["--pairs", "10", "--block-s", "1", "--suites", "models", "--out", "cut"];
+  await using running = startGauntlet(["compare", ...builds, ...session], {}, folder.path);
+  await running.printed(/round [2-9] of 10/);
+  running.child.kill("SIGINT");
+  const { code, stdout } = await running.finished;
+  expect(stdout).toMatch(/^ {2}Interrupted by SIGINT after [1-9] of 10 rounds: the verdict is about those\.$/m);
+  expect(stdout).not.toContain("For a verdict");
+  expect(code).toBe(130);
 });
 
 test.each<[what: string, args: string[], says: RegExp, exitCode?: number]>([
