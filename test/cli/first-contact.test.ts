@@ -43,6 +43,25 @@ async function initAtTerminal(cwd: string, typed: readonly (readonly [question: 
 }
 
 describe("init", () => {
+  test("the GitHub workflow keeps the runs of the repository's default branch", async () => {
+    using folder = temporaryFolder();
+    const git = (...args: string[]) => spawnSync("git", args, { cwd: folder.path });
+    git("init", "--initial-branch", "trunk");
+    const { stdout } = await gauntlet(["init", "--yes", "--ci", "github"], {}, folder.path);
+    const workflow = readFileSync(join(folder.path, ".github/workflows/gauntlet.yaml"), "utf8");
+    expect(parse(workflow).on.push).toEqual({ branches: ["trunk"] });
+    expect(stdout).toContain("each push to trunk as the base");
+    git(
+      "update-ref",
+      "refs/remotes/origin/stable",
+      git("hash-object", "-tw", "tree", "/dev/null").stdout.toString().trim(),
+    );
+    git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/stable");
+    await gauntlet(["init", "--yes", "--force", "--ci", "github"], {}, folder.path);
+    const again = readFileSync(join(folder.path, ".github/workflows/gauntlet.yaml"), "utf8");
+    expect(parse(again).on.push).toEqual({ branches: ["stable"] });
+  });
+
   test.skipIf(process.platform !== "linux")("asks at a terminal, and once more after a wrong answer", async () => {
     using folder = temporaryFolder();
     const { code, shown } = await initAtTerminal(folder.path, [
@@ -153,7 +172,7 @@ describe("init", () => {
       const manifest = { devDependencies: { "gateway-gauntlet": "file:tools/gateway-gauntlet-0.1.0.tgz" } };
       expect(await printed("github", manifest)).toEqual([
         "  - Add the secret GW_KEY to the repository: Settings, Secrets and variables, Actions.",
-        "  - The workflow stores the run of each push to main as the base for comparisons. If your default branch is not main, change the branch name in the workflow.",
+        "  - The workflow stores the run of each push to main as the base for comparisons. If your default branch has another name, change it in the workflow.",
         "  - With one key only, the job ends with exit code 4: the checks that need other keys or models are blocked. Add them to gauntlet.yaml, or run: gauntlet init --accept-gaps",
         "  - Commit gauntlet.yaml, .env.example, gauntlet-policy.yaml, .github/workflows/gauntlet.yaml, .gitignore, package.json, package-lock.json and tools/gateway-gauntlet-0.1.0.tgz.",
       ]);

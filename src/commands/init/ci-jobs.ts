@@ -7,6 +7,19 @@ export interface CiJob {
   readonly setUp: readonly string[];
 }
 
+/** The branch in the texts below whose runs are the base of comparisons. */
+const MAIN_BRANCH = "main";
+
+/** The same job for a repository whose default branch has another name. */
+export function jobForBranch({ path, text, setUp }: CiJob, branch: string): CiJob {
+  const renamed = (some: string) => some.replace(`branches: [${MAIN_BRANCH}]`, `branches: [${JSON.stringify(branch)}]`);
+  return {
+    path,
+    text: branch === MAIN_BRANCH ? text : renamed(text),
+    setUp: setUp.map((sentence) => sentence.replace(`each push to ${MAIN_BRANCH} `, `each push to ${branch} `)),
+  };
+}
+
 /** By path: a bare name could resolve to another author's package of that name. */
 const PROGRAM = "./node_modules/.bin/gauntlet";
 const RUN = `${PROGRAM} run --target gauntlet.yaml --policy gauntlet-policy.yaml --out gauntlet-run`;
@@ -66,12 +79,15 @@ if [ -n "$id" ]; then method=PUT; else method=POST; fi
 curl -sf -o /dev/null -X "$method" -H "PRIVATE-TOKEN: $GAUNTLET_TOKEN" --data-urlencode body@gauntlet-run/comment.md "$notes\${id:+/$id}"
 `;
 
+/** Without it, a failed installation would be followed by steps that fail because there is no run. */
+const HAS_RUN = "hashFiles('gauntlet-run/**') != ''";
+
 /** A workflow of one job. `run` are its steps between restoring and keeping what passes from job to job. */
 const githubWorkflow = (run: string, comment: string) => `name: gauntlet
 on:
   workflow_dispatch:
   pull_request:
-  push: { branches: [main] } # its run is the base of the comparison in pull requests
+  push: { branches: [${MAIN_BRANCH}] } # its run is the base of the comparison in pull requests
 permissions: { contents: read, pull-requests: write }
 # Concurrent runs would share the account's limits and distort each other's measurements. Of several waiting runs, GitHub keeps
 # only the newest and cancels the others.
@@ -92,7 +108,7 @@ jobs:
         with: { path: base-run, key: "gauntlet-base-\${{ github.run_id }}-\${{ github.run_attempt }}", restore-keys: gauntlet-base- }
 ${indented(run, 6)}
       - name: Comment on the pull request
-        if: always() && github.event_name == 'pull_request'
+        if: always() && github.event_name == 'pull_request' && ${HAS_RUN}
         env:
           GH_TOKEN: \${{ github.token }}
           PULL_REQUEST: \${{ github.event.number }}
@@ -123,7 +139,7 @@ ${githubWorkflow(
   env:
     GW_KEY: \${{ secrets.GW_KEY }}
 - name: Add the run to the history
-  if: always()
+  if: always() && ${HAS_RUN}
   run: ${KEEP_AND_SHOW}`,
   writeComment("$GITHUB_SERVER_URL/$GITHUB_REPOSITORY/actions/runs/$GITHUB_RUN_ID") + POST_TO_GITHUB,
 )}`;
@@ -208,7 +224,7 @@ export const CI_JOBS = {
     text: GITHUB,
     setUp: [
       "Add the secret GW_KEY to the repository: Settings, Secrets and variables, Actions.",
-      "The workflow stores the run of each push to main as the base for comparisons. If your default branch is not main, change the branch name in the workflow.",
+      `The workflow stores the run of each push to ${MAIN_BRANCH} as the base for comparisons. If your default branch has another name, change it in the workflow.`,
     ],
   },
   gitlab: {

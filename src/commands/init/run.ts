@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { Traffic } from "../../checks/index.ts";
@@ -5,7 +6,7 @@ import { ConfigError, messageOf, NAME, UsageError } from "../../core/index.ts";
 import { proposalPlan, propose } from "../../propose/index.ts";
 import { permitFor, programHere } from "../../run/control/index.ts";
 import { parseTarget } from "../../target/index.ts";
-import { CI_JOBS } from "./ci-jobs.ts";
+import { CI_JOBS, type CiJob, jobForBranch } from "./ci-jobs.ts";
 
 /** The input of `gauntlet init`. An empty string leaves its line commented out. */
 export interface InitAnswers {
@@ -132,8 +133,28 @@ function filesOf(target: string, ci: InitOptions["ci"]): { readonly path: string
     { path: "gauntlet.yaml", text: target },
     { path: ".env.example", text: ENVIRONMENT },
     { path: "gauntlet-policy.yaml", text: POLICY },
-    ...(ci === "none" ? [] : [CI_JOBS[ci]]),
+    ...(ci === "none" ? [] : [jobHere(ci)]),
   ];
+}
+
+/** The CI job for the repository of this folder. */
+const jobHere = (ci: keyof typeof CI_JOBS): CiJob => jobForBranch(CI_JOBS[ci], defaultBranch());
+
+/** The default branch of the repository of this folder: that of its origin, or the one that it has; `main` if git does not know. */
+function defaultBranch(): string {
+  const ofOrigin = git("symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD")?.replace(/^origin\//, "");
+  if (ofOrigin !== undefined) return ofOrigin;
+  const branches = git("branch", "--format=%(refname:short)")?.split("\n").filter(Boolean) ?? [];
+  const current = git("symbolic-ref", "--quiet", "--short", "HEAD");
+  if (branches.length <= 1) return current ?? "main";
+  return ["main", "master"].find((name) => branches.includes(name)) ?? current ?? "main";
+}
+
+/** What git prints; `undefined` if it fails or prints nothing. */
+function git(...args: readonly string[]): string | undefined {
+  const { status, stdout } = spawnSync("git", args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  const text = status === 0 ? stdout.trim() : "";
+  return text === "" ? undefined : text;
 }
 
 /**
@@ -149,7 +170,7 @@ export function stepsForCi(ci: InitOptions["ci"], written: readonly string[]): s
   const files = [...written, "package.json", "package-lock.json"].join(", ");
   return [
     ...(tarball === undefined ? [install] : []),
-    ...CI_JOBS[ci].setUp,
+    ...jobHere(ci).setUp,
     `With one key only, the job ends with exit code 4: the checks that need other keys or models are blocked. Add them to gauntlet.yaml, or run: ${programHere()} init --accept-gaps`,
     `Commit ${files} and ${tarball ?? "the tarball"}.`,
   ];
