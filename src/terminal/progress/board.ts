@@ -1,6 +1,6 @@
 import { formatNumber } from "../../core/index.ts";
 import type { ProgressEvent, Step, SuiteProgress } from "../../run/control/index.ts";
-import { duration, fitLine, loadLeft, replyTime } from "./fit.ts";
+import { duration, fitLine, loadLeft } from "./fit.ts";
 
 type Of<K extends ProgressEvent["kind"]> = Extract<ProgressEvent, { readonly kind: K }>;
 type LoadProgress = Of<"load">["progress"];
@@ -134,11 +134,11 @@ function loadLine(progress: LoadProgress, width: number, sinceS: number): string
     ...(waiting === undefined ? [] : [`waiting ${duration(waiting.leftS - sinceS)} for ${waiting.what}`]),
     ...(failed === 0 ? [] : [`${formatNumber(failed)} failed`]),
     ...(invalid === 0 ? [] : [`${formatNumber(invalid)} invalid`]),
+    // No p99: see the plain progress. Without admitted requests it would be that of earlier seconds.
+    ...(p50Ms === undefined || progress.admittedPerS === 0 ? [] : [`E2E p50 ${formatNumber(p50Ms)} ms`]),
     `${formatNumber(progress.sentPerS)}/s sent`,
     `${formatNumber(progress.admittedPerS)}/s admitted`,
     ...(denied === 0 ? [] : [`${formatNumber(denied)} denied`]),
     `${formatNumber(inFlight)} in flight`,
-    // No p99: see the plain progress. Without admitted requests it would be that of earlier seconds.
-    ...(p50Ms === undefined || progress.admittedPerS === 0 ? [] : [replyTime(p50Ms)]),
   ];
 }

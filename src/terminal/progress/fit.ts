@@ -1,4 +1,4 @@
-import { formatCount, formatNumber } from "../../core/index.ts";
+import { formatCount } from "../../core/index.ts";
 
 /** The end of a truncated line. */
 const CUT = "…";
@@ -16,9 +16,6 @@ export function loadLeft(seconds: number, inFlight: number): string[] {
   if (seconds > 0) return [`${duration(seconds)} left`];
   return inFlight === 0 ? [] : [`waiting for ${formatCount(inFlight, "response")}`];
 }
-
-/** The median of all admitted replies: streams and others, which take longer or shorter, are in one number. */
-export const replyTime = (p50Ms: number): string => `E2E p50 of all admitted requests ${formatNumber(p50Ms)} ms`;
 
 /** Shortens a text to a width, at a space if possible. */
 export function shorten(text: string, columns: number): string {

@@ -1,6 +1,6 @@
 import { formatNumber } from "../../core/index.ts";
 import type { OnProgress, ProgressEvent } from "../../run/control/index.ts";
-import { duration, loadLeft, replyTime } from "./fit.ts";
+import { duration, loadLeft } from "./fit.ts";
 
 type LoadProgress = Extract<ProgressEvent, { readonly kind: "load" }>["progress"];
 
@@ -63,7 +63,7 @@ function describe(progress: LoadProgress): string {
     `${formatNumber(admittedPerS)}/s admitted`,
     `${formatNumber(inFlight)} in flight`,
     // No p99: of the few requests of one second, it is the slowest one, and the table at the end may have to omit it.
-    ...(p50Ms === undefined ? [] : [replyTime(p50Ms)]),
+    ...(p50Ms === undefined ? [] : [`E2E p50 of all admitted requests ${formatNumber(p50Ms)} ms`]),
     ...(denied === 0 ? [] : [`${formatNumber(denied)} denied`]),
     ...(failed === 0 ? [] : [`${formatNumber(failed)} failed`]),
     ...(invalid === 0 ? [] : [`${formatNumber(invalid)} invalid`]),
