@@ -1,7 +1,8 @@
+import { formatCount } from "../../src/core/index.ts";
 import { countMet, type Finding } from "../../src/record/index.ts";
 import { describeFinding, describeObserved } from "./finding.ts";
 
-const others = (count: number): string => (count === 0 ? "" : ` (and ${count} more)`);
+const others = (count: number): string => (count === 0 ? "" : ` (and ${formatCount(count, "more finding")})`);
 
 /** A failed check, or one with a warning: its worst finding, and the number of the others. */
 export function describeBroken(worst: Finding, broken: readonly Finding[]): string {
