@@ -18,7 +18,7 @@ import { loadResults } from "../figures/load-result.ts";
 import { startedLoads } from "../figures/started-loads.ts";
 import { toolCallsText } from "../figures/tool-call-figures.ts";
 import { amountText, droppedSeries, failedScrapes, slopeText } from "../figures/watched-figures.ts";
-import { describeFacts, describeFinding } from "../text/index.ts";
+import { describeFacts, describeFinding, describeUnsteady } from "../text/index.ts";
 import type { Colors, TerminalOptions } from "./options.ts";
 import { figures, terminalTable } from "./table.ts";
 import { verdictLines } from "./verdict-lines.ts";
@@ -261,7 +261,8 @@ function sessionLines({ started, completed, turns }: NonNullable<LoadPhase["sess
 function steadyLines(phase: LoadPhase): string[] {
   const { steady, startS, name: phaseName } = phase;
   if (steady === undefined || steady.kind === "too-short") return [];
-  if (steady.fromS === null || steady.toS === null) return [`  ${phaseName}: no steady state (${steady.kind})`];
+  if (steady.fromS === null || steady.toS === null)
+    return [`  ${phaseName}: no steady state (${steady.kind}): ${describeUnsteady(steady.kind)}`];
   if (steady.fromS === startS) return [];
   return [`  ${phaseName}: steady state from ${steady.fromS.toFixed(0)} s to ${steady.toS.toFixed(0)} s`];
 }

@@ -62,7 +62,7 @@ export function describeComparison(comparison: Comparison): string {
   ];
   const undecided = [
     ...counted(checks.lost.length, "check instance is no longer decided", "check instances are no longer decided"),
-    ...counted(open.length, "figure is undecided", "figures are undecided"),
+    ...counted(open.length, "figure is undecided", "figures are undecided").map((text) => text + sharedReason(open)),
   ];
   const [first] = reasons;
   // Reasons that are not counted here, such as a run that was cut short or the verdict of the second run.
@@ -81,6 +81,13 @@ export function describeComparison(comparison: Comparison): string {
   const what = parts.length > 0 ? parts.join("; ") : "no check instance or figure changed";
   const head = HEADS[verdict](a.name, b.name);
   return `${head}: ${what}.`;
+}
+
+/** The reason of several undecided figures, if all have the same. */
+function sharedReason(open: readonly ComparedMetric[]): string {
+  const reasons = new Set(open.map(({ why }) => why));
+  const [why = ""] = reasons;
+  return open.length > 1 && reasons.size === 1 && why !== "" ? ` (${why})` : "";
 }
 
 function counted(count: number, one: string, many: string): string[] {
@@ -106,18 +113,33 @@ export function mainMetrics(comparison: Comparison): ComparedMetric[] {
   const isShown = ({ a, b, verdict }: ComparedMetric) =>
     a !== null && b !== null && (comparison.kind === "live" || verdict !== "not worse");
   const measured = comparison.metrics.filter(isShown);
-  const rank = ({ verdict, unit }: ComparedMetric) => order.indexOf(verdict) * 2 + Number(unit !== "ms");
-  const sorted = [...measured].sort((one, other) => rank(one) - rank(other));
+  const kinds = Object.keys(FIGURES);
+  const kindOf = (name: string) => kinds.findIndex((kind) => name.includes(` ${kind}`));
+  const rank = ({ name, verdict, unit }: ComparedMetric) => [
+    order.indexOf(verdict),
+    Number(unit !== "ms"),
+    kindOf(name) < 0 ? kinds.length : kindOf(name),
+  ];
+  const sorted = [...measured].sort((one, other) => {
+    const [a, b] = [rank(one), rank(other)];
+    return a.map((value, index) => value - (b[index] ?? 0)).find((difference) => difference !== 0) ?? 0;
+  });
   return sorted.slice(0, MAX_FIGURES);
 }
 
 /** `E2E p50, chat streaming: 420.0 ms in old, 436.2 ms in new (+3.9 %, not worse)`. */
 export function mainFigures(comparison: Comparison): string[] {
-  return mainMetrics(comparison).map((metric) => {
+  const shown = mainMetrics(comparison);
+  const decided = comparison.metrics.filter(({ verdict }) => verdict === "regressed" || verdict === "improved");
+  const more = areFiguresUsable(comparison) ? decided.filter((metric) => !shown.includes(metric)) : [];
+  const lines = shown.map((metric) => {
     const { name, a, b, unit } = metric;
-    const shown = unit === "share" ? "" : ` ${unit}`;
-    return `${describeFigure(name)}: ${figureValue(metric, a)}${shown} in ${comparison.a.name}, ${figureValue(metric, b)}${shown} in ${comparison.b.name} (${figureChange(metric, metric.change)}, ${figureVerdict(metric, comparison)})`;
+    const suffix = unit === "share" ? "" : ` ${unit}`;
+    return `${describeFigure(name)}: ${figureValue(metric, a)}${suffix} in ${comparison.a.name}, ${figureValue(metric, b)}${suffix} in ${comparison.b.name} (${figureChange(metric, metric.change)}, ${figureVerdict(metric, comparison)})`;
   });
+  return more.length === 0
+    ? lines
+    : [...lines, `and ${formatCount(more.length, "more figure")} that got worse or better`];
 }
 
 /** The verdict on one figure, as tables show it. */

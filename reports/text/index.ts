@@ -25,7 +25,7 @@ export {
 } from "./finding.ts";
 export { LOAD_TERMS, RESULT_TERMS, type Term } from "./glossary.ts";
 export { describeHistory, type HistoryFacts, historyWord } from "./history.ts";
-export { describeLoadResult, type LoadResultFacts } from "./load-result.ts";
+export { describeLoadResult, describeUnsteady, type LoadResultFacts } from "./load-result.ts";
 export { claimedFirst, describePartial, describeProfile, describeProfiles } from "./profiles.ts";
 export { describeResponse } from "./response.ts";
 export { describeUndecided, groupUndecided, type UndecidedGroup } from "./undecided.ts";

@@ -1,4 +1,16 @@
 import { formatCount, formatNumber } from "../../src/core/index.ts";
+import type { LoadPhase } from "../../src/record/index.ts";
+
+/** Why a phase has no steady state. */
+export function describeUnsteady(kind: NonNullable<LoadPhase["steady"]>["kind"]): string {
+  return {
+    steady: "it is steady",
+    drift: "the rate or the response time rose or fell until the end",
+    growth: "more and more requests were waiting",
+    "saw-tooth": "the rate or the response time went up and down",
+    "too-short": "too few seconds had a response",
+  }[kind];
+}
 
 /** What a load run that passed showed. */
 export interface LoadResultFacts {

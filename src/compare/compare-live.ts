@@ -1,5 +1,5 @@
 import { describeChanges, describeFigure, groupDrift } from "../../reports/text/index.ts";
-import { groupBy, UsageError } from "../core/index.ts";
+import { formatCount, groupBy, UsageError } from "../core/index.ts";
 import {
   type ComparedMetric,
   type Comparison,
@@ -70,23 +70,26 @@ export async function compareLive(options: LiveOptions): Promise<Comparison> {
           rounds.map(({ A: a, "A'": b }): Pair => ({ a, b })),
           seed + 500_000,
         );
-  return concluded({
-    kind: "live",
-    a: options.a,
-    b: options.b,
-    seed,
-    order: orders.slice(0, rounds.length).flat(),
-    control: controlOf(
-      itself,
-      rounds.flatMap((round) => Object.values(round)),
-    ),
-    metrics,
-    checks: checkChanges({
-      before: worseOf(behaviours.a.checks, behaviours.control.checks),
-      now: behaviours.b.checks,
-    }),
-    drift: driftBetween(behaviours.a, behaviours.b, behaviours.control),
-  });
+  return concluded(
+    {
+      kind: "live",
+      a: options.a,
+      b: options.b,
+      seed,
+      order: orders.slice(0, rounds.length).flat(),
+      control: controlOf(
+        itself,
+        rounds.flatMap((round) => Object.values(round)),
+      ),
+      metrics,
+      checks: checkChanges({
+        before: worseOf(behaviours.a.checks, behaviours.control.checks),
+        now: behaviours.b.checks,
+      }),
+      drift: driftBetween(behaviours.a, behaviours.b, behaviours.control),
+    },
+    behaviours.b.checks.length,
+  );
 }
 
 /**
@@ -141,8 +144,10 @@ function excludesZero({ low, high }: Comparison["metrics"][number]): boolean {
 /**
  * The verdict over a session. A new failure decides, whatever the figures say. Figures decide only with a control that shows how
  * much the session differs from itself, and only if both builds served something.
+ *
+ * @param checked number of check instances that were run on both builds.
  */
-function concluded(found: Omit<Comparison, "verdict" | "reasons">): Comparison {
+function concluded(found: Omit<Comparison, "verdict" | "reasons">, checked: number): Comparison {
   const { checks, control, metrics, drift } = found;
   const by = (verdict: Comparison["verdict"]) => metrics.filter((metric) => metric.verdict === verdict);
   const open = metrics.filter(mayHideRegression);
@@ -177,10 +182,20 @@ function concluded(found: Omit<Comparison, "verdict" | "reasons">): Comparison {
     ...describeChanges(checks),
     ...named("fail", by("regressed")),
     ...named("pass", by("improved")),
+    ...sameResults(checks, checked),
     ...driftLine(drift).map((text) => ({ status: "observed" as const, text })),
     ...(isUsable ? undecidedLines(listed) : []).map(undecided),
   ];
   return { ...found, verdict, reasons };
+}
+
+/** Says that the checks were run on both builds, if nothing else about them is said. */
+function sameResults(checks: Comparison["checks"], checked: number): ComparisonReason[] {
+  const { newlyFailing, vanished, worse, lost, other, fixed, added } = checks;
+  const changed = [newlyFailing, vanished, worse, lost, other, fixed, added].flat();
+  const isSame = checked > 0 && changed.length === 0;
+  const text = `${formatCount(checked, "check instance")} had the same ${checked === 1 ? "result" : "results"} on both builds`;
+  return isSame ? [{ status: "observed", text }] : [];
 }
 
 /** One line per reason: `too few samples in some blocks: E2E p95, chat streaming; TTFT p95, chat streaming`. */

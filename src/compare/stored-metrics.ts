@@ -22,7 +22,7 @@ const FIELDS = [
 ] as const satisfies readonly (readonly [keyof LoadClass, string])[];
 /** The first tail for which both runs have enough requests is compared, next to the median. */
 const TAILS = ["p99", "p95", "p90"] as const satisfies readonly (keyof Quantiles)[];
-const STATS = ["p50", ...TAILS] as const;
+const STATS = ["p50", "p90", "p95", "p99"] as const satisfies readonly (keyof Quantiles)[];
 
 /** A metric of a run, with its number of samples. */
 interface Figure {

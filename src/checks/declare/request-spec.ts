@@ -1,4 +1,4 @@
-import { InternalError } from "../../core/index.ts";
+import { InternalError, nearestOf } from "../../core/index.ts";
 import {
   type Dialect,
   type Endpoint,
@@ -63,6 +63,28 @@ export interface RequestSpec {
   readonly probe?: true;
   /** Id of a response that refused a model which had been served: sent to find out whether it is served again. */
   readonly recoveryOf?: string;
+}
+
+const OPTIONS: Readonly<Record<keyof RequestSpec, true>> = {
+  ...{ endpoint: true, mode: true, key: true, authorization: true, model: true, prompt: true, fillBytes: true },
+  ...{ maxTokens: true, system: true, stream: true, fields: true, omit: true, form: true, rawBody: true, method: true },
+  ...{ path: true, query: true, headers: true, without: true, freshConnection: true, address: true, intent: true },
+  ...{ repeats: true, upstreamFails: true, bounds: true, probe: true, recoveryOf: true },
+};
+
+/**
+ * Suites are not type-checked when they are loaded: an option that is misspelt would be ignored, and its check would pass without
+ * testing anything.
+ *
+ * @throws TypeError that names the option.
+ */
+export function assertKnownOptions(request: RequestSpec): void {
+  const unknown = Object.keys(request).find((name) => !Object.hasOwn(OPTIONS, name));
+  if (unknown === undefined) return;
+  const nearest = nearestOf(unknown, Object.keys(OPTIONS));
+  throw new TypeError(
+    `a request has no option "${unknown}"${nearest === undefined ? "" : `. Did you mean "${nearest}"?`}`,
+  );
 }
 
 export interface BuiltRequest {

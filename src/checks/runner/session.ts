@@ -5,7 +5,7 @@ import type { ContinueOutcome } from "../../http/recorder/index.ts";
 import type { Key, ModelRole, Target } from "../../target/index.ts";
 import type { Axes } from "../declare/axes.ts";
 import type { Reaches } from "../declare/reaches.ts";
-import type { RequestSpec } from "../declare/request-spec.ts";
+import { assertKnownOptions, type RequestSpec } from "../declare/request-spec.ts";
 import type { RunKind } from "../declare/schedule.ts";
 import type { Fixtures } from "../fixtures/fixtures.ts";
 import { type LimitedAccount, type LimitKind, limitedFor } from "../fixtures/limited-account.ts";
@@ -87,16 +87,19 @@ export class Session {
 
   /** Sends a request like any other client of the account: paced, and once more if something ambient stopped it. */
   send(request: RequestSpec = {}): Promise<Response> {
+    assertKnownOptions(request);
     return this.#traffic.send(request, this.#defaults);
   }
 
   /** The control request of a negative probe; one that was served in the last seconds also counts. */
   control(request: RequestSpec = {}): Promise<Response> {
+    assertKnownOptions(request);
     return this.#traffic.control(request, this.#defaults);
   }
 
   /** Sends immediately and does not wait for the end. */
   start(request: RequestSpec = {}): HeldRequest {
+    assertKnownOptions(request);
     return this.#traffic.start(request, this.#defaults);
   }
 
@@ -125,6 +128,7 @@ export class Session {
 
   /** Sends a valid request that waits for `100 Continue` before its body. */
   expectContinue(request: RequestSpec = {}): Promise<ContinueOutcome> {
+    assertKnownOptions(request);
     return this.#traffic.expectContinue(request, this.#defaults);
   }
 

@@ -134,6 +134,7 @@ ${githubWorkflow(
   with: { node-version: ${NODE} }
 - name: Install Gauntlet
   run: ${INSTALL}
+# If the gateway of this commit does not run elsewhere, start it here, and wait until it responds.
 - name: Run Gauntlet
   run: ${RUN}
   env:

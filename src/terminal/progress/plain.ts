@@ -1,4 +1,4 @@
-import { formatNumber } from "../../core/index.ts";
+import { formatCount, formatNumber } from "../../core/index.ts";
 import type { OnProgress, ProgressEvent } from "../../run/control/index.ts";
 import { duration, loadLeft } from "./fit.ts";
 
@@ -20,7 +20,7 @@ export function plainProgress(write: (text: string) => void): OnProgress {
       checksShownMs = Date.now();
       write(
         done === 0
-          ? `gauntlet: ${formatNumber(total)} ${unit}\n`
+          ? `gauntlet: ${formatCount(total, unit.slice(0, -1))}\n`
           : `gauntlet: ${formatNumber(done)} of ${formatNumber(total)} ${unit} done (last: ${what})\n`,
       );
     } else if (event.kind === "load") {
@@ -57,8 +57,10 @@ function describe(progress: LoadProgress): string {
     failed,
     invalid = 0,
     p50Ms,
+    waiting,
   } = progress;
   const parts = [
+    ...(waiting === undefined ? [] : [`waiting ${duration(waiting.leftS)} for ${waiting.what}`]),
     `${formatNumber(sentPerS)}/s sent`,
     `${formatNumber(admittedPerS)}/s admitted`,
     `${formatNumber(inFlight)} in flight`,

@@ -70,6 +70,7 @@ export default [
   check("acme.async", async ({ r }, v) => v.must("BASE-3", r.status, 299)),
   check("acme.header", ({ r }, v) => v.must("BASE-3", r.header("x-region"), "eu", { in: r, at: "X-Region" })),
   check("acme.optional", ({ r }, v) => v.must("BASE-3", r.header("x-region"), absent)),
+  check("acme.option", () => {}, { run: async (t: any) => ({ r: await t.send({ feilds: { temperature: 1 } }) }) }),
 ];
 `;
 
@@ -423,6 +424,13 @@ describe("your own suites", () => {
       // These are not mistakes: the header is missing, and may be.
       ["acme.header", "fail", expect.stringContaining("X-Region")],
       ["acme.optional", "pass", expect.anything()],
+      [
+        "acme.option",
+        "harness-error",
+        expect.stringMatching(
+          /^error in your suite, m\.ts:27:\d+: a request has no option "feilds"\. Did you mean "fields"\?$/,
+        ),
+      ],
     ]);
     expect(causes).toHaveLength(1);
     expect(stdout).not.toMatch(/internal error|got 200/);

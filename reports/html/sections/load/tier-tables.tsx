@@ -13,7 +13,7 @@ import {
 import { oneLine } from "../../../clean-text.ts";
 import { kindOf } from "../../../figures/latency-table.ts";
 import { shareText, TOOL_CALL_WORDS } from "../../../figures/tool-call-figures.ts";
-import { describeExpected, describeFacts } from "../../../text/index.ts";
+import { describeExpected, describeFacts, describeUnsteady } from "../../../text/index.ts";
 import type { Anchors } from "../../anchors.ts";
 import { bytes, decimal, ms, percent, plural } from "../../format.ts";
 import { DataTable, Foreign, numbers, Prose, Sentence, StatusMark } from "../../parts.tsx";
@@ -68,7 +68,7 @@ export function PhaseTable({ record: { checks }, run }: Omit<Of, "anchors">) {
 function steadyText({ steady, startS }: LoadPhase): string {
   if (steady === undefined) return "–";
   if (steady.fromS === null || steady.toS === null)
-    return steady.kind === "too-short" ? "too short to tell" : `none: ${steady.kind}`;
+    return steady.kind === "too-short" ? "too short to tell" : `none: ${steady.kind}, ${describeUnsteady(steady.kind)}`;
   return steady.fromS === startS ? "throughout" : `${decimal(steady.fromS)} to ${decimal(steady.toS)} s`;
 }
 
