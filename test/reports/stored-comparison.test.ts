@@ -131,6 +131,38 @@ test("checks that newly fail with one cause are one change, with the cause", () 
   expect(pageOf(compared)).toContain("keys of revoked accounts: expected 401, got 200 (4 check instances)");
 });
 
+test("the last lines name the latencies that users notice first, and count the others that got worse", () => {
+  const { comparison, ...record } = comparedWith(run(2_000), run(20_000));
+  const worse = comparison?.metrics.find(({ verdict }) => verdict === "regressed");
+  if (comparison === undefined || worse === undefined) throw new Error("nothing got worse");
+  const names = ["event_gap_ms p50", "event_gap_ms p95", "event_gap_ms p99", "response_ms p50", "ttft_ms p50"];
+  const metrics = names.map((name) => ({ ...worse, name: `chat streaming ${name}` }));
+  const text = renderComparison(
+    { ...record, comparison: { ...comparison, metrics, nextStep: undefined } },
+    pc.createColors(false),
+  );
+  const figures = text
+    .trimEnd()
+    .split("\n")
+    .slice(-4)
+    .map((line) => line.split(":")[0]);
+  expect(figures).toEqual([
+    "  E2E p50, chat streaming",
+    "  TTFT p50, chat streaming",
+    "  event gap p50, chat streaming",
+    "  and 2 more figures that got worse or better",
+  ]);
+});
+
+test("if all undecided figures have one reason, the first line gives it", () => {
+  const other = run(2_000);
+  const [load] = other.load?.runs ?? [];
+  if (load === undefined) throw new Error("no load");
+  const longer = { ...other, load: { runs: [{ ...load, workload: { another: true } }] } };
+  const text = renderComparison(comparedWith(run(2_000), longer), pc.createColors(false));
+  expect(text.split("\n")[0]).toMatch(/\d figures are undecided \(the two runs sent different loads\)/);
+});
+
 test("each reason in the page has its own status", () => {
   const page = pageOf(comparedWith(run(2_000, 0), run(20_000, 2)));
   const [, why = ""] = /<div class="reasons">([\s\S]*?)<\/ul>/.exec(page) ?? [];

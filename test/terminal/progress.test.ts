@@ -217,3 +217,27 @@ test("without a terminal too, a cause is printed when it is found", () => {
   });
   expect(written).toEqual(["gauntlet: ✗ fail: an unknown key gets 403 (AUTH-2, auth.unknown-key)\n"]);
 });
+
+test("without a terminal, a load says what it waits for, and one check is singular", () => {
+  vi.useFakeTimers();
+  try {
+    const written: string[] = [];
+    const onProgress = plainProgress((text) => written.push(text));
+    onProgress({ kind: "checks", done: 0, total: 1, what: "" });
+    vi.setSystemTime(Date.now() + 11_000);
+    onProgress({
+      kind: "load",
+      progress: {
+        ...{ run: "starter", phase: "recovery", elapsedS: 14, totalS: 43, inFlight: 0, sentPerS: 0, admittedPerS: 0 },
+        ...{ denied: 32, failed: 0, p50Ms: undefined, p95Ms: undefined, p99Ms: undefined },
+        waiting: { what: "Retry-After", leftS: 21 },
+      },
+    });
+    expect(written).toEqual([
+      "gauntlet: 1 check instance\n",
+      "gauntlet: starter recovery: waiting 21 s for Retry-After, 0/s sent, 0/s admitted, 0 in flight, 32 denied, 29 s left\n",
+    ]);
+  } finally {
+    vi.useRealTimers();
+  }
+});
