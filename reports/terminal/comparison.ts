@@ -1,3 +1,4 @@
+import { LATENCY_MARGINS } from "../../src/compare/index.ts";
 import { formatCount, groupBy } from "../../src/core/index.ts";
 import type { Comparison, RunRecord } from "../../src/record/index.ts";
 import { oneLine } from "../clean-text.ts";
@@ -62,6 +63,9 @@ export function renderComparison({ comparison, causes, verdict }: RunRecord, col
   const lines = [
     conclusion,
     ...table(comparison),
+    ...(comparison.metrics.some(({ margin, unit }) => unit === "ms" && margin > 0)
+      ? [colors.dim(`margins: ${LATENCY_MARGINS}`)]
+      : []),
     ...changedChecks(comparison, causes, colors),
     // A missing field matters more than a missing header, and there are many headers.
     ...[...groups]

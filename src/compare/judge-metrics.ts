@@ -58,6 +58,10 @@ const MARGINS: Readonly<Record<string, Margin>> = {
   p95: { relative: 0.05, floorMs: 2 },
   p99: { relative: 0.1, floorMs: 3 },
 };
+/** The margins of latencies in words: a percentage next to a figure may come from the floor. */
+export const LATENCY_MARGINS = Object.entries(MARGINS)
+  .map(([stat, { relative, floorMs }]) => `${relative * 100} % of ${stat}, at least ${floorMs} ms`)
+  .join("; ");
 const SHARE_MARGIN = 0.01;
 /** Margin of the output tokens per reply: models vary by this much on their own. */
 const TOKENS_MARGIN = 0.1;

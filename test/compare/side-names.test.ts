@@ -11,7 +11,7 @@ test.each([
   ["an added option", { start: "g --a" }, { start: "g --a --b" }, "plain", "--b"],
   ["an added value", { start: "g" }, { start: "g --mutation a.b" }, "plain", "a.b"],
   ["an added option, in the first command", { start: "g --mutation a.b -p 1" }, { start: "g -p 1" }, "a.b", "plain"],
-  ["an added number: it says nothing alone", { start: "g" }, { start: "g --pace 20" }, "plain", "--pace 20"],
+  ["an added number: it says nothing alone", { start: "g" }, { start: "g --pace 20" }, "plain", "pace 20"],
   ["a second value of the same option", { start: "g -m a" }, { start: "g -m a -m b" }, "plain", "b"],
   ["several added options", { start: "g" }, { start: "g -m a -m b" }, "A", "B"],
   ["a file and a command", { path: "t.yaml" }, { start: "./new" }, "t", "./new"],

@@ -1,4 +1,5 @@
 import { scaleLinear } from "d3-scale";
+import { LATENCY_MARGINS } from "../../../src/compare/index.ts";
 import type { ComparedMetric } from "../../../src/record/index.ts";
 import { oneLine } from "../../clean-text.ts";
 import { describeFigure } from "../../text/index.ts";
@@ -36,8 +37,8 @@ export function ForestPlot({
       <figcaption>
         <strong>Change from A to B</strong>
         <span class="note">
-          The band is the margin within which a change does not matter. Solid line: 90 % interval of B compared with A.
-          Dashed: A compared with itself. To the right, B is higher.
+          The band is the margin within which a change does not matter ({LATENCY_MARGINS}). Solid line: 90 % interval of
+          B compared with A. Dashed: A compared with itself. To the right, B is higher.
         </span>
       </figcaption>
       <Sheet

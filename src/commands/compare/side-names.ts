@@ -40,7 +40,7 @@ function fileName(path: string | undefined): string | undefined {
 }
 
 /** One word, or an option with its number: the number alone would say nothing. */
-const isShort = (name: string): boolean => name.length <= MAX_CHARACTERS && /^(?:\S+|-\S+ [\d.:]+)$/.test(name);
+const isShort = (name: string): boolean => name.length <= MAX_CHARACTERS && /^\S+(?: [\d.:]+)?$/.test(name);
 
 /** The words between the beginning and the end that two commands share. */
 function differingParts(a: string | undefined, b: string | undefined): [string | undefined, string | undefined] {
@@ -66,12 +66,12 @@ function differingParts(a: string | undefined, b: string | undefined): [string |
   return [part(0), part(1)];
 }
 
-/** `no-usage` for `--mutation no-usage`; `--pace 20`, because a number alone would say nothing. */
+/** `no-usage` for `--mutation no-usage`; `pace 20`, because a number alone would say nothing. */
 function nameOfAdded(words: readonly string[]): string {
   const [option, value, ...more] = words;
   if (option === undefined) return "plain";
   if (value === undefined || value.startsWith("-") || more.length > 0) return words.join(" ");
-  return /^[\d.:]+$/.test(value) ? `${option} ${value}` : value;
+  return /^[\d.:]+$/.test(value) ? `${option.replace(/^-+/, "")} ${value}` : value;
 }
 
 const wordsOf = (command: string): string[] => command.split(/\s+/).filter((word) => word !== "");
