@@ -38,8 +38,8 @@ export function shorten(text: string, most: number): string {
   // Do not split a surrogate pair.
   const end = /[\uD800-\uDBFF]/.test(text[most - 2] ?? "") ? most - 2 : most - 1;
   const space = text.lastIndexOf(" ", end);
-  return space > end - LONGEST_WORD ? `${text.slice(0, space)} …` : `${text.slice(0, end)}…`;
+  return space > end - MAX_WORD ? `${text.slice(0, space)} …` : `${text.slice(0, end)}…`;
 }
 
 /** A longer word is cut, UTF-16 units. */
-const LONGEST_WORD = 24;
+const MAX_WORD = 24;

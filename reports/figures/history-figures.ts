@@ -63,10 +63,7 @@ const GAP = "·";
 
 /** Values and gaps in the order of the runs. */
 export function runsOf({ values, gaps }: Pick<Trend, "values" | "gaps">): readonly (TrendValue | Gap)[] {
-  return [0, ...values.map((_, index) => index + 1)].flatMap((count) => [
-    ...values.slice(Math.max(0, count - 1), count),
-    ...gaps.filter(({ after }) => after === count),
-  ]);
+  return [...values, ...gaps].sort((a, b) => Date.parse(a.startedAt) - Date.parse(b.startedAt));
 }
 
 /** The newest values as bars, from the lowest to the highest of them, with a dot for a run without a value: `▁▁·▂█`. */

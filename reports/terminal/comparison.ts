@@ -1,6 +1,7 @@
 import { LATENCY_MARGINS } from "../../src/compare/index.ts";
 import { formatCount, groupBy } from "../../src/core/index.ts";
 import type { Comparison, RunRecord } from "../../src/record/index.ts";
+import { checksOfCause } from "../causes.ts";
 import { oneLine } from "../clean-text.ts";
 import {
   type ChangesOfCause,
@@ -44,14 +45,13 @@ export function changedChecks(
 /** Number of checks of a cause that are named. */
 const MAX_NAMED = 3;
 
-/** `✗ newly failing, 9 check instances: expected 401, got 200: auth.bearer[chat], auth.bearer[messages] and 7 more`. */
+/** `✗ newly failing, 9 check instances: expected 401, got 200`, and in a second line the first of them. */
 function newlyFailingLine({ title, changes }: ChangesOfCause): string {
   const [first, ...others] = changes;
   if (title === undefined || others.length === 0)
     return `✗ newly failing ${oneLine(first.id)}: ${oneLine(first.message, 160)}`;
-  const ids = changes.slice(0, MAX_NAMED).map(({ id }) => oneLine(id));
-  const more = changes.length > MAX_NAMED ? ` and ${changes.length - MAX_NAMED} more` : "";
-  return `✗ newly failing, ${formatCount(changes.length, "check instance")}: ${oneLine(title, 160)}\n    in ${ids.join(", ")}${more}`;
+  const ids = checksOfCause({ checks: changes.map(({ id }) => id) }, MAX_NAMED);
+  return `✗ newly failing, ${formatCount(changes.length, "check instance")}: ${oneLine(title, 160)}\n    in ${ids}`;
 }
 
 /** A comparison for the terminal: the conclusion, figures in a table, other changes, and the verdict last. */

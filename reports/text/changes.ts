@@ -37,7 +37,7 @@ export interface ChangesOfCause {
 
 /**
  * Changed checks by cause, in the order of their first change. A check with several causes is in the group of the first of them;
- * one without any is a group of its own.
+ * one without any is a separate group.
  */
 export function changesByCause(changes: readonly CheckChange[], causes: readonly Cause[]): ChangesOfCause[] {
   const causeOf = ({ id }: CheckChange) => causes.find(({ checks }) => checks.includes(id));

@@ -115,15 +115,10 @@ export function mainMetrics(comparison: Comparison): ComparedMetric[] {
   const measured = comparison.metrics.filter(isShown);
   const kinds = Object.keys(FIGURES);
   const kindOf = (name: string) => kinds.findIndex((kind) => name.includes(` ${kind}`));
-  const rank = ({ name, verdict, unit }: ComparedMetric) => [
-    order.indexOf(verdict),
-    Number(unit !== "ms"),
-    kindOf(name) < 0 ? kinds.length : kindOf(name),
-  ];
-  const sorted = [...measured].sort((one, other) => {
-    const [a, b] = [rank(one), rank(other)];
-    return a.map((value, index) => value - (b[index] ?? 0)).find((difference) => difference !== 0) ?? 0;
-  });
+  // By verdict, then latencies first, and among these the kinds that users notice first.
+  const rank = ({ name, verdict, unit }: ComparedMetric) =>
+    order.indexOf(verdict) * 100 + Number(unit !== "ms") * 10 + (kindOf(name) < 0 ? kinds.length : kindOf(name));
+  const sorted = [...measured].sort((one, other) => rank(one) - rank(other));
   return sorted.slice(0, MAX_FIGURES);
 }
 

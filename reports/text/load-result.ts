@@ -1,16 +1,16 @@
 import { formatCount, formatNumber } from "../../src/core/index.ts";
 import type { LoadPhase } from "../../src/record/index.ts";
 
+type SteadyKind = NonNullable<LoadPhase["steady"]>["kind"];
+
+const UNSTEADY: Readonly<Partial<Record<SteadyKind, string>>> = {
+  drift: "the rate or the response time rose or fell until the end",
+  growth: "more and more requests were waiting",
+  "saw-tooth": "the rate or the response time went up and down",
+};
+
 /** Why a phase has no steady state. */
-export function describeUnsteady(kind: NonNullable<LoadPhase["steady"]>["kind"]): string {
-  return {
-    steady: "it is steady",
-    drift: "the rate or the response time rose or fell until the end",
-    growth: "more and more requests were waiting",
-    "saw-tooth": "the rate or the response time went up and down",
-    "too-short": "too few seconds had a response",
-  }[kind];
-}
+export const describeUnsteady = (kind: SteadyKind): string => UNSTEADY[kind] ?? kind;
 
 /** What a load run that passed showed. */
 export interface LoadResultFacts {

@@ -1,5 +1,6 @@
 export { MIN_RUNS } from "./change-points.ts";
+export type { Gap } from "./gaps.ts";
 export { HistoryFile, type StoredRun } from "./history-file.ts";
 export { type HistoryReport, judgeTrends } from "./judge-trends.ts";
 export { lostChecks } from "./lost-checks.ts";
-export { type Gap, type Trend, type TrendValue, trendsOf } from "./trends.ts";
+export { type Trend, type TrendValue, trendsOf } from "./trends.ts";

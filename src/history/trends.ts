@@ -1,8 +1,8 @@
 import { groupBy, quantile, utc } from "../core/index.ts";
 import { directionOf } from "../policy/index.ts";
 import { type Change, changesOf, detectableStep, MIN_RUNS, MIN_SIDE } from "./change-points.ts";
+import { type Gap, gapsOf } from "./gaps.ts";
 import type { StoredRun } from "./history-file.ts";
-import { whyMissing } from "./measured.ts";
 
 /** What makes values comparable: series of different groups are never mixed. */
 export interface Group {
@@ -20,17 +20,6 @@ export interface TrendValue {
   readonly startedAt: string;
   readonly value: number;
   readonly samples: number;
-}
-
-/** A run of the group without a value of the metric. */
-export interface Gap {
-  readonly runId: string;
-  readonly startedAt: string;
-  /** Number of values before it. */
-  readonly after: number;
-  readonly why: string;
-  /** Whether the run has no value of any metric: it was cut short, or its load generator was late. */
-  readonly isWholeRun: boolean;
 }
 
 /** The newest change of a series. */
@@ -110,18 +99,6 @@ export function trendsOf(runs: readonly StoredRun[], { margin, isSelected }: Tre
       const isLost = missing !== undefined && values.length * 2 >= entries.length - 1;
       return trend({ name, group, values, gaps }, { margin, metrics: names.size, missing, isLost, builds });
     });
-  });
-}
-
-/** The runs without a value of the metric. @param entries the runs of a group, oldest first. */
-function gapsOf(name: string, entries: ReturnType<typeof groupsOf>[number]): Gap[] {
-  let after = 0;
-  return entries.flatMap(({ runId, startedAt, problem, figures }): Gap[] => {
-    if (figures[name] !== undefined) {
-      after++;
-      return [];
-    }
-    return [{ runId, startedAt, after, why: problem ?? whyMissing(name, figures), isWholeRun: problem !== null }];
   });
 }
 

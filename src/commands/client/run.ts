@@ -32,7 +32,7 @@ export async function client(options: ClientOptions, { interruption, onProgress 
   const start = { command: "client", target, seed: 0, startedAt };
   journalStart(folder, start, redactor, { checks: scenarios.map(scenarioNotRun) });
   const total = scenarios.length;
-  onProgress({ kind: "checks", done: 0, total, what: "", unit: "scenarios" });
+  onProgress({ kind: "checks", done: 0, total, what: "", unit: "scenario" });
   const ours = new Set<string>();
   let done = 0;
   const { results, requests } = await runClient({
@@ -55,7 +55,7 @@ export async function client(options: ClientOptions, { interruption, onProgress 
       folder.recording(result.id, JSON.parse(JSON.stringify(redactor.redactValue(runs))));
       const { id, status } = result;
       folder.journal(redactor.redactValue({ event: "check-finished", check: id, status, result }));
-      onProgress({ kind: "checks", done: ++done, total, what: id, unit: "scenarios" });
+      onProgress({ kind: "checks", done: ++done, total, what: id, unit: "scenario" });
     },
   });
   const found = composeRecord({

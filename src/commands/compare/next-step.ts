@@ -8,11 +8,17 @@ interface Session {
   readonly pairs: number;
   /** Measured part of a block, s; `undefined`: the file of the workload has its length. */
   readonly blockS: number | undefined;
+  readonly interruptedBy?: string | undefined;
 }
 
-/** What would decide a session that ended inconclusive; `undefined` if more load would not. */
-export function nextStep(comparison: Comparison, { workload, pairs, blockS }: Session): string | undefined {
-  const { verdict, control, metrics } = comparison;
+/** How much of an interrupted session ran, or what would decide one that ended inconclusive; `undefined` if more load would not. */
+export function nextStep(
+  comparison: Comparison,
+  { workload, pairs, blockS, interruptedBy }: Session,
+): string | undefined {
+  const { verdict, control, metrics, order } = comparison;
+  if (interruptedBy !== undefined)
+    return `Interrupted by ${interruptedBy} after ${order.length / BLOCKS} of ${pairs} rounds: the verdict is about those.`;
   if (verdict !== "inconclusive" || metrics.length === 0) return undefined;
   if (control?.fit !== true) return "Run again on an idle machine.";
   const open = metrics.filter(mayHideRegression);

@@ -155,10 +155,7 @@ async function compareBuilds(options: CompareOptions, { interruption, onProgress
     redactor,
   });
   const measuredS = options.workload === undefined ? options.blockS : undefined;
-  const next =
-    by === undefined
-      ? nextStep(compared, { workload, pairs: options.pairs, blockS: measuredS })
-      : `Interrupted by ${by} after ${compared.order.length / BLOCKS} of ${options.pairs} rounds: the verdict is about those.`;
+  const next = nextStep(compared, { workload, pairs: options.pairs, blockS: measuredS, interruptedBy: by });
   const comparison: Comparison = redactor.redactValue({ ...compared, ...(next !== undefined && { nextStep: next }) });
   const verdict = verdictOf(comparison);
   const { exitCode } = by === undefined ? verdict : record.verdict;

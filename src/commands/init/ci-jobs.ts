@@ -79,7 +79,7 @@ if [ -n "$id" ]; then method=PUT; else method=POST; fi
 curl -sf -o /dev/null -X "$method" -H "PRIVATE-TOKEN: $GAUNTLET_TOKEN" --data-urlencode body@gauntlet-run/comment.md "$notes\${id:+/$id}"
 `;
 
-/** Without it, a failed installation would be followed by steps that fail because there is no run. */
+/** Skips the steps that read the run folder if, for example, the installation failed. */
 const HAS_RUN = "hashFiles('gauntlet-run/**') != ''";
 
 /** A workflow of one job. `run` are its steps between restoring and keeping what passes from job to job. */
@@ -134,7 +134,7 @@ ${githubWorkflow(
   with: { node-version: ${NODE} }
 - name: Install Gauntlet
   run: ${INSTALL}
-# If the gateway of this commit does not run elsewhere, start it here, and wait until it responds.
+# If no server runs the gateway of this commit, start it here, and wait until it responds.
 - name: Run Gauntlet
   run: ${RUN}
   env:

@@ -18,15 +18,13 @@ export class Waves {
 
   /** Resolves as soon as no wave is running; at the latest after 20 s. */
   async over(): Promise<void> {
-    const settled = new AbortController();
-    const late = sleep(MAX_WAIT_MS, settled.signal);
-    const deadlineMs = performance.now() + MAX_WAIT_MS;
-    try {
-      while (this.#running.size > 0 && performance.now() < deadlineMs) {
-        await Promise.race([late, Promise.all(this.#running)]);
-      }
-    } finally {
-      settled.abort();
-    }
+    const over = new AbortController();
+    await Promise.race([this.#end(), sleep(MAX_WAIT_MS, over.signal)]);
+    over.abort();
+  }
+
+  /** Another wave may begin while the last one ends. */
+  async #end(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running);
   }
 }

@@ -13,7 +13,7 @@ export type ProgressEvent =
       readonly done: number;
       readonly total: number;
       readonly what: string;
-      readonly unit?: "scenarios";
+      readonly unit?: "scenario";
     }
   | { readonly kind: "load"; readonly progress: LoadProgress }
   /** A step that takes a while, such as connecting; replaces the previous step. */

@@ -94,15 +94,15 @@ export class Board {
 
   #checksLine(nowMs: number): string[][] {
     if (this.#checks === undefined || this.#checks.done === this.#checks.total) return [];
-    const { done, total, unit = "check instances" } = this.#checks;
-    const parts = [`${done} of ${total} ${unit}`];
+    const { done, total, unit = "check instance" } = this.#checks;
+    const parts = [`${done} of ${total} ${unit}s`];
     if (this.#suites !== undefined) {
       const { leftS, atMs, suites } = this.#suites;
       const failed = suites.reduce((sum, one) => sum + one.failed, 0);
       parts.push(`about ${duration(leftS - (nowMs - atMs) / 1_000)} left`);
       if (failed > 0) parts.push(`${failed} failed`);
     }
-    return [[unit === "scenarios" ? "client:" : "conformance:", ...parts]];
+    return [[unit === "scenario" ? "client:" : "conformance:", ...parts]];
   }
 
   #suiteLine({ suite, done, total, failed, running }: SuiteProgress, width: number, nowMs: number): string[] {

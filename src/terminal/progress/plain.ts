@@ -15,13 +15,13 @@ export function plainProgress(write: (text: string) => void): OnProgress {
   let stepShownMs = Date.now();
   return (event) => {
     if (event.kind === "checks") {
-      const { done, total, what, unit = "check instances" } = event;
+      const { done, total, what, unit = "check instance" } = event;
       if (done > 0 && Date.now() - checksShownMs < PLAIN_EVERY_MS) return;
       checksShownMs = Date.now();
       write(
         done === 0
-          ? `gauntlet: ${formatCount(total, unit.slice(0, -1))}\n`
-          : `gauntlet: ${formatNumber(done)} of ${formatNumber(total)} ${unit} done (last: ${what})\n`,
+          ? `gauntlet: ${formatCount(total, unit)}\n`
+          : `gauntlet: ${formatNumber(done)} of ${formatCount(total, unit)} done (last: ${what})\n`,
       );
     } else if (event.kind === "load") {
       loads.set(event.progress.run, event.progress);
