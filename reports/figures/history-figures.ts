@@ -76,7 +76,7 @@ export function sparkline(trend: Pick<Trend, "values" | "gaps">): string {
   return runs.map((run) => ("value" in run ? bar(run.value) : GAP)).join("");
 }
 
-/** The runs of a group that have no value of any metric, except the latest, whose reason each metric has. */
+/** The runs of a group that have no value of any metric, except the latest, whose reason is shown with the metrics. */
 export function runsWithoutValues(trends: readonly Trend[]): readonly Gap[] {
   const latest = new Set(trends.flatMap(({ isMissing, gaps }) => (isMissing === true ? [gaps.at(-1)?.runId] : [])));
   const gaps = trends.flatMap(({ gaps }) => gaps).filter(({ isWholeRun, runId }) => isWholeRun && !latest.has(runId));

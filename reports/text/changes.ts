@@ -30,7 +30,7 @@ function lostLine(lost: readonly CheckChange[]): string[] {
 
 /** Changed checks with one cause. */
 export interface ChangesOfCause {
-  /** The cause in one sentence; `undefined`: no cause explains it, and its own message says what was found. */
+  /** The cause in one sentence; `undefined`: no cause is known, and the message of the check says what was found. */
   readonly title: string | undefined;
   readonly changes: readonly [CheckChange, ...CheckChange[]];
 }

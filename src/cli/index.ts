@@ -229,7 +229,7 @@ function report(error: unknown, args: readonly string[]): number {
   const message = plainText(text);
   const hint = isOwn && error.hint !== undefined ? `  ${plainText(error.hint)}\n` : "";
   process.stderr.write(fitted(`gauntlet: ${message}\n${hint}`, process.stderr));
-  // A run reports its verdict to the job; an error before there is one would be found only in the log.
+  // A run reports its verdict to the job. An error before the verdict would otherwise appear only in the log.
   if (isGithubJob()) {
     const lines = `${message}\n${hint}`.trimEnd();
     process.stderr.write(`${workflowCommand("error", "Gauntlet", lines)}\n`);

@@ -189,7 +189,7 @@ function concluded(found: Omit<Comparison, "verdict" | "reasons">, checked: numb
   return { ...found, verdict, reasons };
 }
 
-/** Says that the checks were run on both builds, if nothing else about them is said. */
+/** Says that all checks had the same results on both builds, unless a check changed. */
 function sameResults(checks: Comparison["checks"], checked: number): ComparisonReason[] {
   const { newlyFailing, vanished, worse, lost, other, fixed, added } = checks;
   const changed = [newlyFailing, vanished, worse, lost, other, fixed, added].flat();

@@ -262,7 +262,7 @@ function noteLines({ checks, drift, behaviourNotCompared, tooFew, notCompared }:
         ]),
     ...(tooFew.length === 0
       ? []
-      : [`not compared, because p99 needs ${SAMPLES_NEEDED.p99} requests: ${tooFew.join("; ")}`]),
+      : [`not compared, because p99 needs at least ${SAMPLES_NEEDED.p99} requests: ${tooFew.join("; ")}`]),
     ...notCompared.map((text) => `not compared: ${text}`),
   ];
 }

@@ -58,7 +58,7 @@ const MARGINS: Readonly<Record<string, Margin>> = {
   p95: { relative: 0.05, floorMs: 2 },
   p99: { relative: 0.1, floorMs: 3 },
 };
-/** The margins of latencies in words: a percentage next to a figure may come from the floor. */
+/** The latency margins in words, because a margin that is shown as a percentage may come from the floor. */
 export const LATENCY_MARGINS = Object.entries(MARGINS)
   .map(([stat, { relative, floorMs }]) => `${relative * 100} % of ${stat}, at least ${floorMs} ms`)
   .join("; ");

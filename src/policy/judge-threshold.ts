@@ -13,7 +13,7 @@ export function judgeThreshold(run: LoadRun, threshold: Threshold): Finding {
   const { operator, bound, metric } = threshold;
   const common = commonOf(threshold);
   if (bound.kind !== "number") return finding({ ...common, undecided: "a workload has no baseline" });
-  // What would be undecided on a quiet machine, too, is not blamed on a busy one.
+  // A threshold that would be undecided on an idle machine too is not blamed on a busy one.
   const seen = figureIn(onTime(run), threshold);
   if (!("value" in seen)) return finding({ ...common, undecided: seen.why });
   const write = writerOf(metric);
@@ -25,7 +25,7 @@ export function judgeThreshold(run: LoadRun, threshold: Threshold): Finding {
       undecided: `${figure}: the interval contains the bound. ${metricOf(metric).kind === "share" ? moreRequests(seen, bound.value) : "More requests narrow it"}`,
     });
   const isBusy = !CONTENT_METRICS.includes(metric) && !("value" in figureIn(run, threshold));
-  // The figure decides nothing then, but readers saw it during the run.
+  // Such a figure is not judged, but it is reported, because it was shown during the run.
   if (isBusy)
     return finding({
       ...common,

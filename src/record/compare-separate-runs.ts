@@ -58,7 +58,7 @@ export function compareSeparateRuns(figure: FigurePair): ComparedMetric {
   if (change === null) return open("it was 0 in the first run");
   const [from, to] = worse === "higher" ? [a, b] : [b, a];
   if (figure.lacksInterval === true && (isBeyondNoise(from, to, figure) || isBeyondNoise(to, from, figure)))
-    return open("too few independent requests to decide it");
+    return open("too few independent requests to decide");
   if (isBeyondNoise(from, to, figure)) return { ...metric, verdict: "regressed", why: REGRESSED[unit] ?? BEYOND };
   if (isBeyondNoise(to, from, figure)) {
     if (unit === "tokens") return open("the replies of the second run are longer, so it did different work");

@@ -17,7 +17,7 @@ test("in GitHub Actions, an error before there is a verdict annotates the job", 
 
 test.each([
   ["that is down", "http://127.0.0.1:9/v1", 3, "connection refused"],
-  ["whose address has no version", "/v1/chat/completions", 2, "does not look like a model gateway"],
+  ["whose baseUrl includes an endpoint path", "/v1/chat/completions", 2, "does not look like a model gateway"],
 ])("a gateway %s: the job summary and the comment say so", async (_what, baseUrl, exitCode, says) => {
   using folder = temporaryFolder();
   await using server = await httpServer((_request, _body, response) => response.writeHead(404).end());

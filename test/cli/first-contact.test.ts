@@ -172,7 +172,7 @@ describe("init", () => {
       const manifest = { devDependencies: { "gateway-gauntlet": "file:tools/gateway-gauntlet-0.1.0.tgz" } };
       expect(await printed("github", manifest)).toEqual([
         "  - Add the secret GW_KEY to the repository: Settings, Secrets and variables, Actions.",
-        "  - The workflow stores the run of each push to main as the base for comparisons. If your default branch has another name, change it in the workflow.",
+        "  - The workflow stores the run of each push to main as the base for comparisons. If your default branch has a different name, change the branch in the workflow.",
         "  - With one key only, the job ends with exit code 4: the checks that need other keys or models are blocked. Add them to gauntlet.yaml, or run: gauntlet init --accept-gaps",
         "  - Commit gauntlet.yaml, .env.example, gauntlet-policy.yaml, .github/workflows/gauntlet.yaml, .gitignore, package.json, package-lock.json and tools/gateway-gauntlet-0.1.0.tgz.",
       ]);

@@ -158,7 +158,7 @@ describe("two stored runs", () => {
       tail === "p99"
         ? []
         : [
-            `not compared, because p99 needs 100 requests: E2E p99, chat streaming, starter at-rate-limit (${least}; ${tail} instead)`,
+            `not compared, because p99 needs at least 100 requests: E2E p99, chat streaming, starter at-rate-limit (${least}; ${tail} instead)`,
           ],
     );
     expect(found.verdict).toBe("not worse");
@@ -187,7 +187,7 @@ describe("two stored runs", () => {
       }));
       return withLoad(tier(40, { classes: classes ?? [] }));
     };
-    // Not even that the second run is as good: what makes it worse may be what keeps it from having an interval.
+    // It does not show that the second run is as good, either: what makes a run worse may also be why it has no interval.
     for (const [first, second] of [
       [withIntervals(80, true), withIntervals(400, false)],
       [withIntervals(80, false), withIntervals(400, false)],
@@ -195,7 +195,7 @@ describe("two stored runs", () => {
     ] as const) {
       const found = compared(first, second);
       expect(found.verdict).toBe("inconclusive");
-      expect(textsOf(found).join()).toMatch(/too few independent requests to decide it\): E2E p99, chat streaming/);
+      expect(textsOf(found).join()).toMatch(/too few independent requests to decide\): E2E p99, chat streaming/);
       expect(found.metrics.map(({ name }) => name.split(" ").at(-1))).toEqual(expect.arrayContaining(["p90", "p99"]));
     }
     expect(compared(withIntervals(80, false), withIntervals(84, false)).verdict).toBe("not worse");

@@ -210,7 +210,7 @@ interface CheckListProps {
   readonly id: string;
   readonly title: string;
   readonly changes: readonly CheckChange[];
-  /** The causes that may explain several of them, which are then listed first. */
+  /** Causes of the run. Those that explain several of the changes are listed above the table. */
   readonly causes?: RunRecord["causes"];
 }
 

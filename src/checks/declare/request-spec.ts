@@ -83,7 +83,7 @@ export function assertKnownOptions(request: RequestSpec): void {
   if (unknown === undefined) return;
   const nearest = nearestOf(unknown, Object.keys(OPTIONS));
   throw new TypeError(
-    `a request has no option "${unknown}"${nearest === undefined ? "" : `. Did you mean "${nearest}"?`}`,
+    `unknown request option "${unknown}"${nearest === undefined ? "" : `. Did you mean "${nearest}"?`}`,
   );
 }
 

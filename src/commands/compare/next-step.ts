@@ -18,7 +18,7 @@ export function nextStep(
 ): string | undefined {
   const { verdict, control, metrics, order } = comparison;
   if (interruptedBy !== undefined)
-    return `Interrupted by ${interruptedBy} after ${order.length / BLOCKS} of ${pairs} rounds: the verdict is about those.`;
+    return `Interrupted by ${interruptedBy} after ${order.length / BLOCKS} of ${pairs} rounds: the verdict covers only those.`;
   if (verdict !== "inconclusive" || metrics.length === 0) return undefined;
   if (control?.fit !== true) return "Run again on an idle machine.";
   const open = metrics.filter(mayHideRegression);

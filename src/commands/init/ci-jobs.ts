@@ -134,7 +134,7 @@ ${githubWorkflow(
   with: { node-version: ${NODE} }
 - name: Install Gauntlet
   run: ${INSTALL}
-# If no server runs the gateway of this commit, start it here, and wait until it responds.
+# If this commit's gateway is not already running, start it here and wait until it responds.
 - name: Run Gauntlet
   run: ${RUN}
   env:
@@ -225,7 +225,7 @@ export const CI_JOBS = {
     text: GITHUB,
     setUp: [
       "Add the secret GW_KEY to the repository: Settings, Secrets and variables, Actions.",
-      `The workflow stores the run of each push to ${MAIN_BRANCH} as the base for comparisons. If your default branch has another name, change it in the workflow.`,
+      `The workflow stores the run of each push to ${MAIN_BRANCH} as the base for comparisons. If your default branch has a different name, change the branch in the workflow.`,
     ],
   },
   gitlab: {

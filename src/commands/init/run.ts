@@ -140,7 +140,10 @@ function filesOf(target: string, ci: InitOptions["ci"]): { readonly path: string
 /** The CI job for the repository of this folder. */
 const jobHere = (ci: keyof typeof CI_JOBS): CiJob => jobForBranch(CI_JOBS[ci], defaultBranch());
 
-/** The default branch of the repository of this folder: that of its origin, or the one that it has; `main` if git does not know. */
+/**
+ * The default branch of the repository in the working directory: the default branch of `origin`; otherwise the only branch, `main` or
+ * `master`, or the current branch, in this order; `main` if git knows none.
+ */
 function defaultBranch(): string {
   const ofOrigin = git("symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD")?.replace(/^origin\//, "");
   if (ofOrigin !== undefined) return ofOrigin;

@@ -6,13 +6,13 @@ export function isGithubJob(environment: NodeJS.ProcessEnv = process.env): boole
   return environment["GITHUB_ACTIONS"] === "true";
 }
 
-/** Adds Markdown to the summary of the job of GitHub Actions. If that fails, stderr says so: the result of the run stays the same. */
+/** Appends Markdown to the GitHub Actions job summary. A failure is reported on stderr and does not change the result of the run. */
 export function appendJobSummary(markdown: string, environment: NodeJS.ProcessEnv = process.env): void {
   const file = environment["GITHUB_STEP_SUMMARY"] ?? "";
   if (file === "") return;
   try {
     appendFileSync(file, markdown);
   } catch (error) {
-    process.stderr.write(`gauntlet: the summary of the job cannot be written: ${messageOf(error)}\n`);
+    process.stderr.write(`gauntlet: cannot write the job summary: ${messageOf(error)}\n`);
   }
 }

@@ -56,8 +56,7 @@ export function planWorkload(workload: Workload, target: Target): LoadPlan {
 
 /**
  * @throws UsageError for random lengths, which an engine that repeats requests cannot send, and for objectives of single
- * requests, because objectives
- * are evaluated while the requests are sent.
+ * requests, because objectives are evaluated while the requests are sent.
  */
 export function assertRepeatable(
   { name, mix, objectives }: Pick<Workload, "name" | "mix" | "objectives">,

@@ -54,7 +54,7 @@ export async function runTier(
     context.budget.spend(reserved, { requests, outputTokens });
   }
   await bench.sampler.settle();
-  await waves.over();
+  await waves.waitUntilIdle();
   const { waits, recovery } = parts;
   const retryAfter = retryFigures(bench.observations, [...waits.rate, ...waits.concurrency], recovery, bench.originUs);
   await setImmediate();

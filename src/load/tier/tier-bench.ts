@@ -252,11 +252,11 @@ export class TierBench implements AsyncDisposable {
       ...judgeAdmission(own),
       ...judgeReplies("service", { admitted, ...phase.outcomes.close() }, DEFAULT_ALLOW),
     ];
-    await this.waves.over();
+    await this.waves.waitUntilIdle();
     for (const some of judge(own)) {
       findings.push(...some);
       await setImmediate();
-      await this.waves.over();
+      await this.waves.waitUntilIdle();
     }
     const ended = phaseRecord({
       name,

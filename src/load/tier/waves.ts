@@ -1,11 +1,11 @@
 import { sleep } from "../../core/index.ts";
 
-/** A gateway whose streams never end must not keep the others from being judged, ms. */
+/** Maximum wait, ms: streams that never end must not block the judging of the other tiers. */
 const MAX_WAIT_MS = 20_000;
 
 /**
  * The waves of concurrent streams that tier runs in this process have sent. Judging blocks the event loop for up to a second
- * in total: while a wave runs, its tokens would arrive late because of that.
+ * in total: the tokens of a wave that is running at that time would seem to arrive late.
  */
 export class Waves {
   readonly #running = new Set<Promise<unknown>>();
@@ -17,14 +17,14 @@ export class Waves {
   }
 
   /** Resolves as soon as no wave is running; at the latest after 20 s. */
-  async over(): Promise<void> {
-    const over = new AbortController();
-    await Promise.race([this.#end(), sleep(MAX_WAIT_MS, over.signal)]);
-    over.abort();
+  async waitUntilIdle(): Promise<void> {
+    const settled = new AbortController();
+    await Promise.race([this.#idle(), sleep(MAX_WAIT_MS, settled.signal)]);
+    settled.abort();
   }
 
   /** Another wave may begin while the last one ends. */
-  async #end(): Promise<void> {
+  async #idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 }

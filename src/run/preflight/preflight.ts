@@ -12,7 +12,7 @@ import { assertKeyAccepted, rejectedKeyAdvice } from "./wrong-key.ts";
  *
  * @param advise receives suspected mistakes in the target file: the run continues, because the gateway may be wrong instead.
  * @throws UnreachableError when no HTTP response arrives, or only a proxy's response that its backend is down.
- * @throws ConfigError if the target is not a gateway, rejects the key, or has no such model.
+ * @throws ConfigError if the target is not a gateway, rejects the key, or does not have a model that the target file names.
  */
 export async function prepare(traffic: Traffic, advise?: (advice: Advice) => void): Promise<Traffic> {
   const { target } = traffic;
@@ -86,7 +86,7 @@ async function assertOthersRespond(traffic: Traffic): Promise<void> {
 }
 
 /**
- * Makes sure that the plain models of the target file exist, so that no verdict is about a misspelt id.
+ * Makes sure that the plain models of the target file exist, so that a misspelt id does not fail the checks.
  *
  * @throws ConfigError if the gateway neither lists nor serves one of them, although it serves one that it lists.
  */

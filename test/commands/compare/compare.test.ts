@@ -53,7 +53,7 @@ test("an interrupted session says after how many rounds", { timeout: 120_000 }, 
   await running.printed(/round [2-9] of 10/);
   running.child.kill("SIGINT");
   const { code, stdout } = await running.finished;
-  expect(stdout).toMatch(/^ {2}Interrupted by SIGINT after [1-9] of 10 rounds: the verdict is about those\.$/m);
+  expect(stdout).toMatch(/^ {2}Interrupted by SIGINT after [1-9] of 10 rounds: the verdict covers only those\.$/m);
   expect(stdout).not.toContain("For a verdict");
   expect(code).toBe(130);
 });

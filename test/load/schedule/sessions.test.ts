@@ -85,7 +85,7 @@ describe.concurrent("sessions", () => {
     const firsts = [...sessionsIn(requests).values()].map(([first]) => first?.request.receivedMs ?? Number.NaN);
     expect(firsts).toHaveLength(10);
     const begin = Math.min(...firsts);
-    // No request arrives before it is due, or later than its response without the latency.
+    // A request arrives no earlier than it is due, and no later than its response time minus the gateway's latency allows.
     const slowestMs = Math.max(...(phase?.classes ?? []).map(({ responseMs }) => responseMs?.max ?? Number.NaN));
     for (const [index, at] of firsts.sort((a, b) => a - b).entries())
       expect(Math.abs(at - begin - index * 50)).toBeLessThan(5 + slowestMs - latencyMs);

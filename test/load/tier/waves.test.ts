@@ -19,7 +19,7 @@ test("judging waits until every stream of every wave has ended, and a failed one
   const [first, second, later] = [pending(), pending(), pending()];
   waves.add([first.promise, second.promise]);
   let isOver = false;
-  const over = waves.over().then(() => {
+  const over = waves.waitUntilIdle().then(() => {
     isOver = true;
   });
   first.resolve(undefined);
@@ -31,10 +31,10 @@ test("judging waits until every stream of every wave has ended, and a failed one
   expect(isOver, "another wave began meanwhile").toBe(false);
   later.resolve(undefined);
   await over;
-  await waves.over();
+  await waves.waitUntilIdle();
 });
 
-test("the overlap with thousands of ranges is that of adding them up one by one", () => {
+test("the overlap found by binary search equals the sum of the overlaps with all ranges", () => {
   const ranges = fc.array(fc.tuple(fc.nat(20), fc.nat(20)), { maxLength: 40 }).map((steps) => {
     let atUs = 0;
     return steps.map(([gapUs, lengthUs]): Stretch => {

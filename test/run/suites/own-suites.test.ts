@@ -428,7 +428,7 @@ describe("your own suites", () => {
         "acme.option",
         "harness-error",
         expect.stringMatching(
-          /^error in your suite, m\.ts:27:\d+: a request has no option "feilds"\. Did you mean "fields"\?$/,
+          /^error in your suite, m\.ts:27:\d+: unknown request option "feilds"\. Did you mean "fields"\?$/,
         ),
       ],
     ]);

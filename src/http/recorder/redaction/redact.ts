@@ -34,9 +34,9 @@ const PARTS_FROM = 18;
 
 /**
  * Keys shorter than this are often words, such as `test` or `EMPTY`. They are masked only where no letter or digit is next to
- * them, and never as a whole field name, which may be one of the record itself.
+ * them, and never where a whole field name equals the key: it may be a field of the record.
  */
-const WORDS_BELOW = 8;
+const MIN_DISTINCTIVE_LENGTH = 8;
 
 /** Maximum number of escape layers that are undone. A JSON text in a JSON string in an HTML page has three. */
 const MAX_LAYERS = 4;
@@ -51,7 +51,7 @@ const MAX_LAYERS = 4;
 export class Redactor {
   readonly #forms: SecretForm[] = [];
   readonly #index = new StretchIndex<SecretForm>();
-  /** In all their forms. */
+  /** The secrets that may be ordinary words, in all their forms. */
   readonly #words = new Set<string>();
 
   constructor(secrets: readonly Secret[]) {
@@ -124,7 +124,7 @@ function formsOf({ name, value }: Secret): SecretForm[] {
   ] as const) {
     if (text.length >= 4 && !forms.has(text)) forms.set(text, form);
   }
-  const isWord = value.length < WORDS_BELOW;
+  const isWord = value.length < MIN_DISTINCTIVE_LENGTH;
   return [...forms].map(([text, form]) => ({ ...secretForm(name, text, form), isWord }));
 }
 
