@@ -1,4 +1,4 @@
-import type { LoadSecond } from "../../src/record/index.ts";
+import type { LoadSecond, SecondQuantiles } from "../../src/record/index.ts";
 
 /** Maximum number of points in a line: more cannot be distinguished on paper. */
 const MAX_POINTS = 500;
@@ -11,8 +11,11 @@ export interface Point {
   readonly failed: number;
   readonly invalid: number;
   readonly inFlight: number;
-  readonly response: LoadSecond["responseMs"];
-  readonly ttft: LoadSecond["ttftMs"];
+  readonly streaming: SecondQuantiles;
+  readonly nonStreaming: SecondQuantiles;
+  /** Both modes together, from an older record. */
+  readonly response: SecondQuantiles;
+  readonly ttft: SecondQuantiles;
 }
 
 /**
@@ -37,6 +40,8 @@ export function thin(recorded: readonly LoadSecond[]): { readonly points: readon
       failed: mean(({ failed }) => failed),
       invalid: mean(({ invalid }) => invalid),
       inFlight: Math.max(...bucket.map(({ inFlight }) => inFlight)),
+      streaming: highest(bucket.map(({ responseByModeMs }) => responseByModeMs?.streaming)),
+      nonStreaming: highest(bucket.map(({ responseByModeMs }) => responseByModeMs?.nonStreaming)),
       response: highest(bucket.map(({ responseMs }) => responseMs)),
       ttft: highest(bucket.map(({ ttftMs }) => ttftMs)),
     });
@@ -67,14 +72,14 @@ function withoutGaps(series: readonly LoadSecond[]): LoadSecond[] {
     const missing = next === undefined ? 0 : Math.round(next.atS - second.atS) - 1;
     const silent = Array.from({ length: Math.max(0, Math.min(missing, MAX_GAP_S)) }, (_, step): LoadSecond => {
       const nothing = { offered: 0, sent: 0, admitted: 0, denied: 0, failed: 0, invalid: 0, dropped: 0 };
-      return { ...nothing, atS: second.atS + step + 1, inFlight: 0, responseMs: null, ttftMs: null };
+      return { ...nothing, atS: second.atS + step + 1, inFlight: 0, ttftMs: null };
     });
     return [second, ...silent];
   });
 }
 
-function highest(values: readonly LoadSecond["responseMs"][]): LoadSecond["responseMs"] {
-  const known = values.filter((value) => value !== null);
+function highest(values: readonly (SecondQuantiles | undefined)[]): SecondQuantiles {
+  const known = values.filter((value) => value !== null && value !== undefined);
   if (known.length === 0) return null;
   const most = (name: "p50" | "p95" | "p99") => Math.max(...known.map((value) => value[name]));
   return { p50: most("p50"), p95: most("p95"), p99: most("p99") };

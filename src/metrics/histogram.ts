@@ -136,6 +136,13 @@ export class Histogram {
     return { encoded: this.encode(), maxUs: this.#hdr.maxValue };
   }
 
+  /** All values of several stored histograms. */
+  static joined(parts: readonly StoredHistogram[]): Histogram {
+    const all = new Histogram();
+    for (const part of parts) all.merge(Histogram.restore(part));
+    return all;
+  }
+
   static restore({ encoded, maxUs }: StoredHistogram): Histogram {
     const histogram = Histogram.decode(encoded);
     (histogram.hdr as { maxValue: number }).maxValue = maxUs;

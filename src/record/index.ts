@@ -69,6 +69,8 @@ export {
   type LoadSection,
   type LoadVerdict,
   type Quantiles,
+  responseByModeSchema,
+  type SecondQuantiles,
   sessionsSchema,
 } from "./sections/load-section.ts";
 export { LOAD_DIALECTS } from "./sections/load-values.ts";

@@ -280,9 +280,7 @@ function journalLine(): fc.Arbitrary<string> {
       elapsedS: 1,
       inFlight: 3,
       counts: { offered: 3, sent: 3, admitted: 1, denied: 1, failed: 1, dropped: 0 },
-      p50Ms: 1,
-      p95Ms: 2,
-      p99Ms: 2,
+      responseByModeMs: { streaming: null, nonStreaming: { p50: 1, p95: 2, p99: 2 } },
     },
   ];
   const whole = fc.constantFrom(...lines);

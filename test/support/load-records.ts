@@ -170,7 +170,10 @@ export function loadSeries(fromS: number, count: number, offered: number, limit:
       invalid: 0,
       dropped: 0,
       inFlight: Math.round(admitted * 0.5),
-      responseMs: { p50: slow, p95: slow * 1.6, p99: slow * 2.2 },
+      responseByModeMs: {
+        streaming: { p50: slow, p95: slow * 1.6, p99: slow * 2.2 },
+        nonStreaming: { p50: slow / 2, p95: slow * 0.8, p99: slow * 1.1 },
+      },
       ttftMs: { p50: slow / 4, p95: slow / 3, p99: slow / 2 },
     };
   });

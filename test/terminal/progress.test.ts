@@ -112,9 +112,7 @@ const load = (run: string): ProgressEvent => ({
     admittedPerS: 5.2,
     denied: 1_046,
     failed: 0,
-    p50Ms: 12,
-    p95Ms: 30,
-    p99Ms: 40,
+    responseByModeMs: { streaming: { p50: 12, p95: 30, p99: 40 }, nonStreaming: null },
   },
 });
 
@@ -229,7 +227,7 @@ test("without a terminal, a load says what it waits for, and one check is singul
       kind: "load",
       progress: {
         ...{ run: "starter", phase: "recovery", elapsedS: 14, totalS: 43, inFlight: 0, sentPerS: 0, admittedPerS: 0 },
-        ...{ denied: 32, failed: 0, p50Ms: undefined, p95Ms: undefined, p99Ms: undefined },
+        ...{ denied: 32, failed: 0 },
         waiting: { what: "Retry-After", leftS: 21 },
       },
     });

@@ -1,7 +1,7 @@
-import type { Histogram } from "../../metrics/index.ts";
-import type { Finding, JudgedPhase } from "../../record/index.ts";
+import type { Finding, JudgedPhase, LoadSecond } from "../../record/index.ts";
 import type { Running } from "../send/send-share.ts";
 import type { HealthBounds } from "./generator-health.ts";
+import { quantilesOf } from "./second-series.ts";
 import type { Tally } from "./tally.ts";
 
 /** Progress of a load run. Rates and quantiles cover the last interval. */
@@ -26,10 +26,8 @@ export interface LoadProgress {
   readonly failed: number;
   /** Absent for an engine that does not report it during the run. */
   readonly invalid?: number;
-  /** `undefined` if it is only known at the end of the run. */
-  readonly p50Ms: number | undefined;
-  readonly p95Ms: number | undefined;
-  readonly p99Ms: number | undefined;
+  /** E2E latency of the admitted requests of each mode; absent if it is only known at the end of the run. */
+  readonly responseByModeMs?: ResponseByMode;
 }
 
 /** A running phase, for live display. Reading it never blocks the sender. */
@@ -51,14 +49,14 @@ export interface RunningPhase extends Omit<Running, "outcomes"> {
   readonly judgeThresholds?: (() => readonly Finding[]) | undefined;
 }
 
-const ms = (histogram: Histogram, share: number): number => histogram.quantileUs(share) / 1_000;
+type ResponseByMode = NonNullable<LoadSecond["responseByModeMs"]>;
 
 /** Computes progress from the counters of a tally, between calls. */
 export class ProgressMeter {
   #atS = 0;
   #sent = 0;
   #admitted = 0;
-  #latest: Pick<LoadProgress, "p50Ms" | "p95Ms" | "p99Ms"> = { p50Ms: undefined, p95Ms: undefined, p99Ms: undefined };
+  #latest: ResponseByMode = { streaming: null, nonStreaming: null };
 
   read(
     tally: Pick<Tally, "total" | "running">,
@@ -69,9 +67,10 @@ export class ProgressMeter {
     const sent = total.sent + now.inFlight;
     const spanS = Math.max(0.001, now.elapsedS - this.#atS);
     // A second that has just begun has no data yet: keep the values of the previous one.
-    if (running.count > 0) {
-      this.#latest = { p50Ms: ms(running, 0.5), p95Ms: ms(running, 0.95), p99Ms: ms(running, 0.99) };
-    }
+    this.#latest = {
+      streaming: quantilesOf(running.streaming) ?? this.#latest.streaming,
+      nonStreaming: quantilesOf(running.nonStreaming) ?? this.#latest.nonStreaming,
+    };
     const progress = {
       ...now,
       sentPerS: Math.max(0, sent - this.#sent) / spanS,
@@ -80,7 +79,7 @@ export class ProgressMeter {
       denied: total.denied,
       failed: total.failed,
       invalid: total.invalid,
-      ...this.#latest,
+      responseByModeMs: this.#latest,
     };
     this.#atS = now.elapsedS;
     this.#sent = sent;

@@ -1,7 +1,7 @@
 import type { LoadExchange } from "../../http/load-client/index.ts";
 import type { Observation } from "../../judging/index.ts";
 import { type Heat, HeatGrid, Histogram, type StoredHistogram } from "../../metrics/index.ts";
-import type { LoadSecond } from "../../record/index.ts";
+import type { LoadSecond, SecondQuantiles } from "../../record/index.ts";
 import { ttftUs } from "./ttft.ts";
 
 export interface Counts {
@@ -24,15 +24,24 @@ export const noCounts = (): Counts => ({
   dropped: 0,
 });
 
+/** Latencies of a second: E2E latency of each mode, and TTFT. */
+export const SECOND_FIGURES = ["streaming", "nonStreaming", "ttft"] as const;
+type SecondFigure = (typeof SECOND_FIGURES)[number];
+export type OfFigures<Value> = Record<SecondFigure, Value>;
+
 interface Second extends Counts {
   /** Maximum in flight at a send within this second. */
   peak: number;
-  responseMs: LoadSecond["responseMs"];
-  ttftMs: LoadSecond["ttftMs"];
+  quantilesMs: OfFigures<SecondQuantiles>;
   /** Whole histograms, if they are to be merged with others. */
-  response: readonly StoredHistogram[];
-  ttft: readonly StoredHistogram[];
+  histograms: OfFigures<readonly StoredHistogram[]>;
 }
+
+export const forEachFigure = <Value>(value: (figure: SecondFigure) => Value): OfFigures<Value> => ({
+  streaming: value("streaming"),
+  nonStreaming: value("nonStreaming"),
+  ttft: value("ttft"),
+});
 
 /**
  * How the per-second maximum in flight is known for merged parts: `shared` was counted by one gauge over all of them; `separate`
@@ -53,13 +62,15 @@ const LATE_US = 250_000;
 /** Counts and latencies of a phase per second. */
 export class SecondSeries {
   readonly #seconds = new Map<number, Second>();
-  readonly #running = { response: new Histogram(), ttft: new Histogram(), second: -1 };
+  readonly #running = forEachFigure(() => new Histogram());
+  /** Index of the second that `#running` counts. */
+  #runningSecond = -1;
   readonly #heat = { response: new HeatGrid(), ttft: new HeatGrid() };
   readonly #keep: boolean;
   /** Seconds that have changed since they were last reported; only if whole histograms are kept. */
   readonly #changed = new Set<number>();
   /** Quantiles of merged parts, cached: decoding them is expensive, and the live display reads them every second. */
-  readonly #joined = new WeakMap<readonly StoredHistogram[], LoadSecond["responseMs"]>();
+  readonly #joined = new WeakMap<readonly StoredHistogram[], SecondQuantiles>();
   #startUs: number;
 
   /** @param keep whole histograms of each second, to be merged with others. */
@@ -89,9 +100,9 @@ export class SecondSeries {
   }
 
   /** Latencies of an admitted request, after its end was counted. */
-  admitted(reply: LoadExchange | Observation): void {
+  admitted(reply: LoadExchange | Observation, stream: boolean): void {
     const { dueUs, sentUs, endUs } = reply;
-    this.#running.response.record(endUs - dueUs);
+    this.#running[stream ? "streaming" : "nonStreaming"].record(endUs - dueUs);
     this.#heat.response.record(this.#indexOf(endUs), endUs - dueUs);
     const ttft = ttftUs(reply);
     if (ttft === undefined) return;
@@ -99,9 +110,9 @@ export class SecondSeries {
     this.#heat.ttft.record(this.#indexOf(sentUs + ttft), ttft);
   }
 
-  /** Response times of the current second, as a whole histogram. */
-  get running(): Histogram {
-    return this.#running.response;
+  /** Latencies of the current second, as whole histograms. */
+  get running(): Readonly<OfFigures<Histogram>> {
+    return this.#running;
   }
 
   #indexOf(atUs: number): number {
@@ -110,7 +121,7 @@ export class SecondSeries {
 
   #second(atUs: number): Second {
     const index = this.#indexOf(atUs);
-    if (index > this.#running.second) this.#turn(index);
+    if (index > this.#runningSecond) this.#turn(index);
     if (this.#keep) this.#changed.add(index);
     return this.#at(index);
   }
@@ -118,7 +129,8 @@ export class SecondSeries {
   #at(index: number): Second {
     const known = this.#seconds.get(index);
     if (known !== undefined) return known;
-    const made = { ...noCounts(), peak: 0, responseMs: null, ttftMs: null, response: [], ttft: [] };
+    const quantilesMs = forEachFigure(() => null);
+    const made: Second = { ...noCounts(), peak: 0, quantilesMs, histograms: forEachFigure(() => []) };
     this.#seconds.set(index, made);
     return made;
   }
@@ -126,24 +138,19 @@ export class SecondSeries {
   /** Begins another second; requests count in the second in which they end. */
   #turn(index: number): void {
     this.#settle();
-    this.#running.response.reset();
-    this.#running.ttft.reset();
-    this.#running.second = index;
+    for (const figure of SECOND_FIGURES) this.#running[figure].reset();
+    this.#runningSecond = index;
   }
 
   /** Computes the quantiles of the current second without ending it: a running load is also read to judge it so far. */
   #settle(): void {
-    const { response, ttft, second } = this.#running;
-    const closed = this.#seconds.get(second);
-    if (closed !== undefined) {
-      closed.responseMs = quantilesOf(response);
-      closed.ttftMs = quantilesOf(ttft);
-      if (this.#keep) {
-        closed.response = response.count === 0 ? [] : [response.store()];
-        closed.ttft = ttft.count === 0 ? [] : [ttft.store()];
-        this.#changed.add(second);
-      }
-    }
+    const running = this.#running;
+    const closed = this.#seconds.get(this.#runningSecond);
+    if (closed === undefined) return;
+    closed.quantilesMs = forEachFigure((figure) => quantilesOf(running[figure]));
+    if (!this.#keep) return;
+    closed.histograms = forEachFigure((figure) => (running[figure].count === 0 ? [] : [running[figure].store()]));
+    this.#changed.add(this.#runningSecond);
   }
 
   /**
@@ -176,7 +183,7 @@ export class SecondSeries {
   /** Closes the finished seconds. @returns index of the first unfinished one. */
   #closeBefore(atUs: number): number {
     const current = this.#indexOf(atUs - LATE_US);
-    if (current > this.#running.second) this.#turn(current);
+    if (current > this.#runningSecond) this.#turn(current);
     return current;
   }
 
@@ -195,21 +202,19 @@ export class SecondSeries {
   }
 
   #row(second: Second | undefined, atS: number, carried: number): LoadSecond {
-    if (second === undefined) return { atS, ...noCounts(), inFlight: carried, responseMs: null, ttftMs: null };
-    const { peak, response, ttft, responseMs, ttftMs, ...counts } = second;
-    return {
-      atS,
-      ...counts,
-      inFlight: Math.max(peak, carried),
-      responseMs: response.length === 0 ? responseMs : this.#quantilesOf(response),
-      ttftMs: ttft.length === 0 ? ttftMs : this.#quantilesOf(ttft),
-    };
+    const nothing = { streaming: null, nonStreaming: null };
+    if (second === undefined) return { atS, ...noCounts(), inFlight: carried, responseByModeMs: nothing, ttftMs: null };
+    const { peak, quantilesMs, histograms, ...counts } = second;
+    const { ttft, ...responseByModeMs } = forEachFigure((figure) =>
+      histograms[figure].length === 0 ? quantilesMs[figure] : this.#quantilesOf(histograms[figure]),
+    );
+    return { atS, ...counts, inFlight: Math.max(peak, carried), responseByModeMs, ttftMs: ttft };
   }
 
-  #quantilesOf(parts: readonly StoredHistogram[]): LoadSecond["responseMs"] {
+  #quantilesOf(parts: readonly StoredHistogram[]): SecondQuantiles {
     const known = this.#joined.get(parts);
     if (known !== undefined) return known;
-    const quantiles = quantilesOf(joined(parts));
+    const quantiles = quantilesOf(Histogram.joined(parts));
     this.#joined.set(parts, quantiles);
     return quantiles;
   }
@@ -228,21 +233,16 @@ export class SecondSeries {
       const own = this.#at(index);
       for (const name of Object.keys(noCounts()) as (keyof Counts)[]) own[name] += second[name];
       own.peak = peaks === "shared" ? Math.max(own.peak, second.peak) : own.peak + second.peak;
-      if (second.response.length > 0) own.response = [...own.response, ...second.response];
-      if (second.ttft.length > 0) own.ttft = [...own.ttft, ...second.ttft];
+      for (const figure of SECOND_FIGURES)
+        if (second.histograms[figure].length > 0)
+          own.histograms[figure] = [...own.histograms[figure], ...second.histograms[figure]];
     }
     if (other.response !== undefined) this.#heat.response.merge(other.response);
     if (other.ttft !== undefined) this.#heat.ttft.merge(other.ttft);
   }
 }
 
-function joined(parts: readonly StoredHistogram[]): Histogram {
-  const all = new Histogram();
-  for (const part of parts) all.merge(Histogram.restore(part));
-  return all;
-}
-
-function quantilesOf(histogram: Histogram): LoadSecond["responseMs"] {
+export function quantilesOf(histogram: Histogram): SecondQuantiles {
   if (histogram.count === 0) return null;
   const at = (share: number) => histogram.quantileUs(share) / 1_000;
   return { p50: at(0.5), p95: at(0.95), p99: at(0.99) };

@@ -27,7 +27,7 @@ const MIN_PERIOD_S = 3;
 
 /**
  * Finds the steady part of a phase from its seconds: the beginning is removed such that the mean of the rest is most precise
- * (MSER, White 1997), for the rate and for the median response time; the rest must then not rise, fall or oscillate.
+ * (MSER, White 1997), for the rate and for the median E2E latency of each mode; the rest must then not rise, fall or oscillate.
  *
  * @param series seconds of the phase. @param startS its start, seconds from the start of the run.
  */
@@ -35,20 +35,44 @@ export function steadyOf(series: readonly LoadSecond[], startS: number): Steady 
   const none = (kind: Steady["kind"]): Steady => ({ fromS: null, toS: null, kind });
   // While the last responses are pending, nothing is steady; the last second may be incomplete.
   const lastSent = series.findLastIndex(({ sent }) => sent > 0);
-  const seconds = series.slice(0, lastSent).filter(({ responseMs }) => responseMs !== null);
-  if (seconds.length < MIN_S) return none("too-short");
-  const latencies = seconds.map(({ responseMs }) => responseMs?.p50 ?? 0);
+  const seconds = series.slice(0, lastSent).filter(({ admitted }) => admitted > 0);
+  const modes = (["streaming", "nonStreaming"] as const)
+    .map((mode) => latenciesOf(seconds, mode))
+    .filter(({ values }) => values.length >= MIN_S);
+  if (modes.length === 0) return none("too-short");
   const rates = seconds.map(({ admitted }) => admitted);
-  if ([latencies, rates].some(isPeriodic)) return none("saw-tooth");
-  const warmUp = warmUpOf(latencies);
-  const from = Math.max(warmUp, warmUpOf(rates));
+  if ([...modes.map(({ values }) => values), rates].some(isPeriodic)) return none("saw-tooth");
+  const from = Math.max(warmUpOf(rates), ...modes.map(({ warmUp }) => warmUp));
   const rest = seconds.slice(from);
   if (isPiling(rest) || isDropping(seconds)) return none("growth");
   // Random arrivals rise and fall; only latencies show that a warm-up does not end.
-  const isMoving = isMovingAfter(latencies, from, warmUp > 0) || hasTrend(rates.slice(from));
+  const isMoving =
+    modes.some(({ values, indexes, warmUp }) =>
+      isMovingAfter(values, indexes.filter((index) => index < from).length, warmUp > 0),
+    ) || hasTrend(rates.slice(from));
   if (isMoving || from >= Math.floor(seconds.length / 2)) return none("drift");
   const [first, last] = [rest[0]?.atS ?? startS, rest.at(-1)?.atS ?? startS];
   return { fromS: from === 0 ? startS : first, toS: last + 1, kind: "steady" };
+}
+
+/** The median E2E latencies of a mode. */
+interface ModeLatencies {
+  readonly values: readonly number[];
+  /** Of each value, the index of its second. */
+  readonly indexes: readonly number[];
+  /** Number of seconds, with or without a value, in the beginning that differs. */
+  readonly warmUp: number;
+}
+
+function latenciesOf(seconds: readonly LoadSecond[], mode: "streaming" | "nonStreaming"): ModeLatencies {
+  const known = seconds.flatMap(({ responseByModeMs }, index) => {
+    const p50 = responseByModeMs?.[mode]?.p50;
+    return p50 === undefined ? [] : [{ index, p50 }];
+  });
+  const values = known.map(({ p50 }) => p50);
+  const indexes = known.map(({ index }) => index);
+  const cut = warmUpOf(values);
+  return { values, indexes, warmUp: cut === 0 ? 0 : (indexes[cut] ?? 0) };
 }
 
 /** Length of the beginning that differs from what follows; at most half. */

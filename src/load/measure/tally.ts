@@ -109,7 +109,7 @@ export class Tally {
     if (this.#goodput?.ended(exchange, outcome)) this.#counts.count("good", endUs - this.startUs);
     if (prepared.turn !== undefined) this.#turns.ended(prepared.turn, exchange, outcome);
     if (outcome !== "admitted") return;
-    this.#series.admitted(exchange);
+    this.#series.admitted(exchange, prepared.stream);
     if (exchange.toolCalls !== undefined) this.#toolCalls.add(exchange.toolCalls, endUs - this.startUs);
   }
 
@@ -139,7 +139,7 @@ export class Tally {
     const { dialect, stream, outcome, endUs } = one;
     this.#class(dialect, stream, outcome).observed(one);
     this.#count(outcome, endUs);
-    if (outcome === "admitted") this.#series.admitted(one);
+    if (outcome === "admitted") this.#series.admitted(one, stream);
   }
 
   #count(outcome: Outcome, endUs: number): void {
@@ -151,8 +151,8 @@ export class Tally {
     return [...this.#classes.values()].reduce((sum, { outputTokens }) => sum + outputTokens, 0);
   }
 
-  /** Response times of the current second, for progress. */
-  get running(): Histogram {
+  /** Latencies of the current second, for progress. */
+  get running(): SecondSeries["running"] {
     return this.#series.running;
   }
 

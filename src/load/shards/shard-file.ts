@@ -3,7 +3,7 @@ import * as z from "zod";
 import { TOOL_CALL_KINDS } from "../../http/load-client/index.ts";
 import { generatorSchema, judgedPhaseSchema, retryAfterSchema, sessionsSchema } from "../../record/index.ts";
 import { OBJECTIVE_FIGURES } from "../measure/goodput.ts";
-import { type Counts, noCounts } from "../measure/second-series.ts";
+import { type Counts, forEachFigure, noCounts } from "../measure/second-series.ts";
 import type { Workload } from "../workload/workload.ts";
 import type { StoredShare } from "./stored-share.ts";
 
@@ -11,7 +11,7 @@ import type { StoredShare } from "./stored-share.ts";
 export const SHARD_FILE = "shard.json";
 
 /** Version of that file. */
-const SHARD_VERSION = 1;
+const SHARD_VERSION = 2;
 
 /** What all shards of one load have in common, and the index of this one; written before anything is sent. */
 export const shardHeadSchema = z.strictObject({
@@ -34,7 +34,7 @@ const histogram = z.strictObject({ encoded: z.string(), maxUs: z.number().nonneg
 const outcomes = { admitted: count, denied: count, failed: count, invalid: count };
 const counts = { offered: count, sent: count, ...outcomes, dropped: count };
 const { dialect, stream, outcome } = judgedPhaseSchema.shape.classes.element.shape;
-const { responseMs, ttftMs } = judgedPhaseSchema.shape.series.element.shape;
+const { ttftMs: quantiles } = judgedPhaseSchema.shape.series.element.shape;
 const { response: heat } = judgedPhaseSchema.shape.heat.unwrap().shape;
 
 const series = z.array(count);
@@ -54,9 +54,9 @@ const tallySchema = z.strictObject({
       z.tuple([
         count,
         z.strictObject({
-          ...{ ...counts, peak: count, responseMs, ttftMs },
-          response: z.array(histogram),
-          ttft: z.array(histogram),
+          ...{ ...counts, peak: count },
+          quantilesMs: z.strictObject(forEachFigure(() => quantiles)),
+          histograms: z.strictObject(forEachFigure(() => z.array(histogram))),
         }),
       ]),
     ),

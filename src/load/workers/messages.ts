@@ -1,6 +1,7 @@
 import type { StoredHistogram } from "../../metrics/index.ts";
 import type { JudgedPhase } from "../../record/index.ts";
 import type { Sample } from "../measure/sampler.ts";
+import type { OfFigures } from "../measure/second-series.ts";
 import type { StoredTally, TallyGrowth } from "../measure/tally.ts";
 import type { RequestSpan } from "../send/request-span.ts";
 import type { ShareOptions } from "../send/send-share.ts";
@@ -39,8 +40,8 @@ export type Order =
 export interface WorkerProgress {
   readonly total: StoredTally["total"];
   readonly inFlight: number;
-  /** Response times of the current second, as a whole histogram. */
-  readonly response: StoredHistogram;
+  /** Latencies of the current second, as whole histograms. */
+  readonly running: OfFigures<StoredHistogram>;
 }
 
 /** For the live display: what was counted since the last report, and the current state. */

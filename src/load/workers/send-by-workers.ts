@@ -5,6 +5,7 @@ import { nowUs } from "../../http/load-client/index.ts";
 import { Histogram } from "../../metrics/index.ts";
 import { GeneratorHealth, mergeGenerators } from "../measure/generator-health.ts";
 import type { RunningPhase } from "../measure/progress.ts";
+import { forEachFigure } from "../measure/second-series.ts";
 import { Tally } from "../measure/tally.ts";
 import type { Share, ShareOptions } from "../send/send-share.ts";
 import { mergeShares, type StoredShare } from "../shards/stored-share.ts";
@@ -157,10 +158,8 @@ class Thread {
 
 function sumOf(reports: readonly WorkerProgress[]): Pick<Tally, "total" | "running"> {
   const tally = new Tally(0);
-  const running = new Histogram();
-  for (const { total, response } of reports) {
+  for (const { total } of reports)
     for (const name of Object.keys(total) as (keyof typeof total)[]) tally.total[name] += total[name];
-    running.merge(Histogram.restore(response));
-  }
+  const running = forEachFigure((figure) => Histogram.joined(reports.map((report) => report.running[figure])));
   return { total: tally.total, running };
 }

@@ -26,6 +26,8 @@ const classSchema = z.strictObject({
 
 const secondQuantiles = z.strictObject({ p50: z.number(), p95: z.number(), p99: z.number() }).nullable();
 
+export const responseByModeSchema = z.strictObject({ streaming: secondQuantiles, nonStreaming: secondQuantiles });
+
 /** One second of a phase. */
 const secondSchema = z.strictObject({
   /** Seconds from the start of the run. */
@@ -39,8 +41,11 @@ const secondSchema = z.strictObject({
   dropped: count,
   /** Maximum within the second. */
   inFlight: count,
-  /** Of the admitted requests that ended in it. */
-  responseMs: secondQuantiles,
+  /** Of the admitted requests that ended in it; the modes are never mixed. Absent in older records. */
+  responseByModeMs: responseByModeSchema.optional(),
+  /** Of both modes together: only in older records. */
+  responseMs: secondQuantiles.optional(),
+  /** Of the admitted streams that ended in it. */
   ttftMs: secondQuantiles,
 });
 
@@ -172,7 +177,7 @@ export const loadPhaseSchema = z.strictObject({
       toS: z.number().nullable(),
       /**
        * `drift`: the rate or the latency changes until the end; `growth`: more requests than responses; `saw-tooth`: periodic
-       * ups and downs; `too-short`: fewer than ten seconds have a response.
+       * ups and downs; `too-short`: neither mode has ten seconds with a response.
        */
       kind: z.enum(["steady", "drift", "growth", "saw-tooth", "too-short"]),
     })
@@ -304,6 +309,7 @@ export type LoadPhase = z.infer<typeof loadPhaseSchema>;
 export type JudgedPhase = z.infer<typeof judgedPhaseSchema>;
 export type LoadClass = z.infer<typeof classSchema>;
 export type LoadSecond = z.infer<typeof secondSchema>;
+export type SecondQuantiles = z.infer<typeof secondQuantiles>;
 export type LoadHeat = z.infer<typeof heatSchema>;
 export type LoadVerdict = z.infer<typeof loadVerdict>;
 export type LoadInstance = z.infer<typeof instanceSchema>;

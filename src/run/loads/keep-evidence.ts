@@ -78,6 +78,6 @@ function eventText({ event, does, action, atS, execution }: EventNotice): string
     : `${what} ${execution.succeeded ? "done" : "FAILED"} ${at}: ${execution.result}`;
 }
 
-function noted({ run, phase, elapsedS, inFlight, counts, denied, failed, p50Ms, p95Ms, p99Ms }: LoadProgress): object {
-  return { run, phase, elapsedS, inFlight, counts: counts ?? { denied, failed }, p50Ms, p95Ms, p99Ms };
+function noted({ run, phase, elapsedS, inFlight, counts, denied, failed, responseByModeMs }: LoadProgress): object {
+  return { run, phase, elapsedS, inFlight, counts: counts ?? { denied, failed }, responseByModeMs };
 }

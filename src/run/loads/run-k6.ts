@@ -71,9 +71,8 @@ function progressReporter(run: string, phases: K6Plan["plan"]["phases"], onProgr
     const phase = phases.findLast(({ startMs }) => startMs <= elapsedS * 1_000)?.name ?? run;
     const sentPerS = (sent - before.sent) / overS;
     const admittedPerS = (admitted - before.admitted) / overS;
-    // Quantiles of several instances cannot be merged.
-    const quantiles = { p50Ms: undefined, p95Ms: undefined, p99Ms: undefined };
-    onProgress({ run, phase, elapsedS, totalS, inFlight, sentPerS, admittedPerS, denied, failed, ...quantiles });
+    // Without latencies: quantiles of several instances cannot be merged.
+    onProgress({ run, phase, elapsedS, totalS, inFlight, sentPerS, admittedPerS, denied, failed });
     before = now;
   };
 }

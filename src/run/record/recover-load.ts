@@ -6,6 +6,7 @@ import {
   type JudgedRun,
   judgedPhaseSchema,
   type LoadSecond,
+  responseByModeSchema,
   UNMEASURED,
 } from "../../record/index.ts";
 
@@ -111,13 +112,12 @@ function seriesOf(progress: readonly JournalLine[]): LoadSecond[] {
     const now = countsOf(line["counts"]);
     const second = Object.fromEntries(NAMES.map((name) => [name, Math.max(0, now[name] - before[name])])) as Counts;
     before = now;
-    const quantiles = [line["p50Ms"], line["p95Ms"], line["p99Ms"]];
-    const [p50 = 0, p95 = 0, p99 = 0] = quantiles.map(numberOf);
+    const latencies = responseByModeSchema.safeParse(line["responseByModeMs"]);
     return {
       atS: Math.max(0, Math.floor(numberOf(line["elapsedS"]))),
       ...second,
       inFlight: whole(line["inFlight"]),
-      responseMs: quantiles.every((value) => typeof value === "number") ? { p50, p95, p99 } : null,
+      ...(latencies.success ? { responseByModeMs: latencies.data } : {}),
       ttftMs: null,
     };
   });

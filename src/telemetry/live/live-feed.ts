@@ -3,7 +3,7 @@ import { groupBy } from "../../core/index.ts";
 import type { Redactor } from "../../http/recorder/index.ts";
 import { type EventNotice, LoopDelay, nowUs, type RunningPhase } from "../../load/index.ts";
 import { Histogram } from "../../metrics/index.ts";
-import type { Finding, JudgedPhase, LoadSecond, LoadVerdict, Quantiles } from "../../record/index.ts";
+import type { Finding, JudgedPhase, LoadSecond, LoadVerdict, SecondQuantiles } from "../../record/index.ts";
 
 /** A second of a phase as in the report; until the phase ends, in flight is the observed value. */
 export interface LiveSecond extends LoadSecond {
@@ -35,11 +35,11 @@ export interface LivePhase {
 /** When an event of a workload began, or was undone. */
 export type LiveEvent = Pick<EventNotice, "run" | "event" | "does" | "atS">;
 
-/** Latencies of all admitted requests of a run so far, ms; `null` if there are none. */
+/** Latencies of the admitted requests of a run so far, ms; `null` if there are none. */
 export interface LiveLatency {
   readonly run: string;
-  readonly ttftMs: Pick<Quantiles, "p50" | "p95" | "p99"> | null;
-  readonly responseMs: Pick<Quantiles, "p50" | "p95" | "p99"> | null;
+  readonly ttftMs: SecondQuantiles;
+  readonly responseByModeMs: { readonly streaming: SecondQuantiles; readonly nonStreaming: SecondQuantiles };
 }
 
 /** A threshold of a workload. */
@@ -68,7 +68,7 @@ export interface LiveUpdate {
   };
   /** All phases so far, in the order of their start. */
   readonly phases: readonly LivePhase[];
-  /** Of each run, its phases and kinds of requests pooled. */
+  /** Of each run, its phases and dialects pooled. */
   readonly latencies: readonly LiveLatency[];
   /** What events of the workloads have done so far; seconds from the start of the run. */
   readonly events: readonly LiveEvent[];
@@ -253,15 +253,16 @@ export class LiveFeed implements Disposable {
 /** Histograms are merged; percentiles are never averaged. */
 function latenciesOf(phases: readonly WatchedPhase[]): LiveLatency[] {
   return [...groupBy(phases, ({ running }) => running.run)].map(([run, some]) => {
-    const pooled = (figure: "ttft" | "response") => {
+    const pooled = (figure: "ttft" | "response", streams: boolean) => {
       const all = new Histogram();
       for (const { running } of some)
-        for (const { outcome, figures } of running.tally.classes)
-          if (outcome === "admitted")
+        for (const { outcome, stream, figures } of running.tally.classes)
+          if (outcome === "admitted" && stream === streams)
             for (const [name, histogram] of figures) if (name === figure) all.merge(histogram);
       return all.quantilesMs();
     };
-    return { run, ttftMs: pooled("ttft"), responseMs: pooled("response") };
+    const responseByModeMs = { streaming: pooled("response", true), nonStreaming: pooled("response", false) };
+    return { run, ttftMs: pooled("ttft", true), responseByModeMs };
   });
 }
 

@@ -1,9 +1,8 @@
 import { formatNumber } from "../../core/index.ts";
 import type { ProgressEvent, Step, SuiteProgress } from "../../run/control/index.ts";
-import { duration, fitLine, loadLeft } from "./fit.ts";
+import { duration, e2eMedian, fitLine, type LoadProgress, loadLeft } from "./fit.ts";
 
 type Of<K extends ProgressEvent["kind"]> = Extract<ProgressEvent, { readonly kind: K }>;
-type LoadProgress = Of<"load">["progress"];
 
 interface Wait {
   readonly what: string;
@@ -124,7 +123,7 @@ function headOf(text: string): string {
 }
 
 function loadLine(progress: LoadProgress, width: number, sinceS: number): string[] {
-  const { run, phase, elapsedS, totalS, runLeftS, waiting, inFlight, p50Ms, denied, failed, invalid = 0 } = progress;
+  const { run, phase, elapsedS, totalS, runLeftS, waiting, inFlight, denied, failed, invalid = 0 } = progress;
   const phaseLeftS = totalS === undefined ? undefined : totalS - elapsedS;
   const leftS = runLeftS ?? phaseLeftS;
   return [
@@ -134,8 +133,8 @@ function loadLine(progress: LoadProgress, width: number, sinceS: number): string
     ...(waiting === undefined ? [] : [`waiting ${duration(waiting.leftS - sinceS)} for ${waiting.what}`]),
     ...(failed === 0 ? [] : [`${formatNumber(failed)} failed`]),
     ...(invalid === 0 ? [] : [`${formatNumber(invalid)} invalid`]),
-    // No p99: see the plain progress. Without admitted requests it would be that of earlier seconds.
-    ...(p50Ms === undefined || progress.admittedPerS === 0 ? [] : [`E2E p50 ${formatNumber(p50Ms)} ms`]),
+    // Without admitted requests it would be that of earlier seconds.
+    ...(progress.admittedPerS === 0 ? [] : e2eMedian(progress)),
     `${formatNumber(progress.sentPerS)}/s sent`,
     `${formatNumber(progress.admittedPerS)}/s admitted`,
     ...(denied === 0 ? [] : [`${formatNumber(denied)} denied`]),

@@ -1,4 +1,7 @@
-import { formatCount } from "../../core/index.ts";
+import { formatCount, formatNumber } from "../../core/index.ts";
+import type { ProgressEvent } from "../../run/control/index.ts";
+
+export type LoadProgress = Extract<ProgressEvent, { readonly kind: "load" }>["progress"];
 
 /** The end of a truncated line. */
 const CUT = "…";
@@ -15,6 +18,20 @@ export function duration(seconds: number): string {
 export function loadLeft(seconds: number, inFlight: number): string[] {
   if (seconds > 0) return [`${duration(seconds)} left`];
   return inFlight === 0 ? [] : [`waiting for ${formatCount(inFlight, "response")}`];
+}
+
+/**
+ * `E2E p50 12 ms`, of each mode if both have been admitted. No p99: of the few requests of one second, it is the slowest one, and
+ * the table at the end may have to omit it.
+ */
+export function e2eMedian({ responseByModeMs }: LoadProgress): string[] {
+  const { streaming, nonStreaming } = responseByModeMs ?? {};
+  const text = (ms: number | undefined) => (ms === undefined ? undefined : `${formatNumber(ms)} ms`);
+  const [ofStreams, ofOthers] = [text(streaming?.p50), text(nonStreaming?.p50)];
+  if (ofStreams !== undefined && ofOthers !== undefined)
+    return [`E2E p50 ${ofStreams} streaming, ${ofOthers} non-streaming`];
+  const only = ofStreams ?? ofOthers;
+  return only === undefined ? [] : [`E2E p50 ${only}`];
 }
 
 /** Shortens a text to a width, at a space if possible. */

@@ -1,8 +1,6 @@
 import { formatCount, formatNumber } from "../../core/index.ts";
-import type { OnProgress, ProgressEvent } from "../../run/control/index.ts";
-import { duration, loadLeft } from "./fit.ts";
-
-type LoadProgress = Extract<ProgressEvent, { readonly kind: "load" }>["progress"];
+import type { OnProgress } from "../../run/control/index.ts";
+import { duration, e2eMedian, type LoadProgress, loadLeft } from "./fit.ts";
 
 /** Interval of lines without a terminal: logs must not fill up with progress. */
 const PLAIN_EVERY_MS = 10_000;
@@ -56,7 +54,6 @@ function describe(progress: LoadProgress): string {
     denied,
     failed,
     invalid = 0,
-    p50Ms,
     waiting,
   } = progress;
   const parts = [
@@ -64,8 +61,7 @@ function describe(progress: LoadProgress): string {
     `${formatNumber(sentPerS)}/s sent`,
     `${formatNumber(admittedPerS)}/s admitted`,
     `${formatNumber(inFlight)} in flight`,
-    // No p99: of the few requests of one second, it is the slowest one, and the table at the end may have to omit it.
-    ...(p50Ms === undefined ? [] : [`E2E p50 of all admitted requests ${formatNumber(p50Ms)} ms`]),
+    ...e2eMedian(progress),
     ...(denied === 0 ? [] : [`${formatNumber(denied)} denied`]),
     ...(failed === 0 ? [] : [`${formatNumber(failed)} failed`]),
     ...(invalid === 0 ? [] : [`${formatNumber(invalid)} invalid`]),

@@ -9,22 +9,31 @@ interface Shape {
   readonly latencyMs?: (atS: number) => number;
   readonly inFlight?: (atS: number) => number;
   readonly dropped?: (atS: number) => number;
+  /** Of streams; `null`: none ended. Without it, nothing is streamed. */
+  readonly streamMs?: (atS: number) => number | null;
 }
+
+const quantiles = (p50: number) => ({ p50, p95: p50 * 2, p99: p50 * 3 });
 
 /** Seconds of a phase that began 5 s into the run, with random variation in every figure. */
 function secondsOf(
-  { seconds = 60, rate = () => 100, latencyMs = () => 200, inFlight, dropped }: Shape,
+  { seconds = 60, rate = () => 100, latencyMs = () => 200, inFlight, dropped, streamMs = () => null }: Shape,
   seed = 1,
 ): LoadSecond[] {
   const random = seededRandom(seed);
   const noise = (share: number) => 1 + share * (random() + random() - 1);
   return Array.from({ length: seconds }, (_, index) => {
     const [count, p50] = [Math.round(rate(index) * noise(0.15)), latencyMs(index) * noise(0.1)];
+    const streamed = streamMs(index);
+    const responseByModeMs = {
+      streaming: streamed === null ? null : quantiles(streamed * noise(0.1)),
+      nonStreaming: quantiles(p50),
+    };
     const flight = Math.round((inFlight?.(index) ?? (count * p50) / 1_000) * noise(0.1));
     return {
       ...{ atS: 5 + index, sent: count, admitted: count, denied: 0, failed: 0, invalid: 0 },
       ...{ offered: count + (dropped?.(index) ?? 0), dropped: dropped?.(index) ?? 0 },
-      ...{ inFlight: flight, responseMs: { p50, p95: p50 * 2, p99: p50 * 3 }, ttftMs: null },
+      ...{ inFlight: flight, responseByModeMs, ttftMs: null },
     };
   });
 }
@@ -59,12 +68,33 @@ describe("where a phase is steady", () => {
     // As many in flight as the limit allows: further arrivals are dropped.
     ["growth", { latencyMs: (atS) => Math.min(4_000, 200 + 200 * atS), dropped: (atS) => (atS < 20 ? 0 : 15) }],
     ["saw-tooth", { latencyMs: (atS) => 100 + 30 * (atS % 10) }],
+    ["drift", { streamMs: (atS) => 2_000 * (1 + atS / 60) }],
     ["saw-tooth", { rate: (atS) => (atS % 12 < 3 ? 20 : 120) }],
     ["too-short", { seconds: 9 }],
   ])("%s: there is none", (kind, shape) => {
     const found = Array.from({ length: 20 }, (_, seed) => steadyOf(secondsOf(shape, seed), 5));
     expect(found.filter((one) => one.kind === kind).length).toBeGreaterThanOrEqual(19);
     for (const { kind: other, fromS, toS } of found) if (other === kind) expect([fromS, toS]).toEqual([null, null]);
+  });
+
+  test("throughout, when streams of 2 s begin to end after 2 s", () => {
+    const streamMs = (atS: number) => (atS < 2 ? null : 2_000);
+    const found = Array.from({ length: 100 }, (_, seed) => steadyOf(secondsOf({ streamMs }, seed), 5));
+    expect(found.filter(({ kind, fromS }) => kind === "steady" && fromS === 5).length).toBeGreaterThanOrEqual(95);
+  });
+
+  test("too short, when no mode has ten seconds with a response", () => {
+    const streamMs = (atS: number) => (atS < 6 ? null : 2_000);
+    const seconds = secondsOf({ seconds: 14, streamMs }).map(({ responseByModeMs, ...second }, index) => ({
+      ...second,
+      responseByModeMs: {
+        streaming: null,
+        nonStreaming: null,
+        ...responseByModeMs,
+        ...(index < 6 ? {} : { nonStreaming: null }),
+      },
+    }));
+    expect(steadyOf(seconds, 5).kind).toBe("too-short");
   });
 
   test("the wait for the last responses is not part of it", () => {

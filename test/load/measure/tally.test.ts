@@ -59,7 +59,7 @@ describe("the seconds of a tally", () => {
         if (tally === read) for (let times = 0; times < 3; times++) tally.close(0);
       }
     expect(read.close(0).series).toEqual(unread.close(0).series);
-    expect(read.close(0).series.every(({ responseMs }) => responseMs !== null)).toBe(true);
+    expect(read.close(0).series.every(({ responseByModeMs }) => responseByModeMs?.nonStreaming !== null)).toBe(true);
   });
 
   test("a second in which nothing was in flight has no entry", () => {

@@ -146,8 +146,9 @@ describe.concurrent("worker threads", () => {
     const workload = { arrivals: { kind: "constant", ratePerS: 30, durationS: 2 } };
     const { phase } = await run({ url: server.url, workload, workers: 1 });
     expect(phase.sent).toBe(60);
-    for (const { admitted, responseMs } of phase.series) expect(responseMs === null).toBe(admitted === 0);
-    expect(phase.series[0]?.responseMs?.p50).toBeGreaterThanOrEqual(29);
+    for (const { admitted, responseByModeMs } of phase.series)
+      expect(responseByModeMs?.nonStreaming === null).toBe(admitted === 0);
+    expect(phase.series[0]?.responseByModeMs?.nonStreaming?.p50).toBeGreaterThanOrEqual(29);
   });
 
   test("more workers than requests in flight leave no worker without work", async () => {

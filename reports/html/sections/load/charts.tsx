@@ -4,10 +4,10 @@ import { isLoadOnly, startedLoads } from "../../../figures/started-loads.ts";
 import type { Anchors } from "../../anchors.ts";
 import { OUTCOME_STYLES } from "../../charts/frame.tsx";
 import { TimePanels } from "../../charts/time-panels.tsx";
-import { decimal } from "../../format.ts";
+import { decimal, enumerate } from "../../format.ts";
 import { spansOfRun } from "../../load-phases.ts";
 import { Figure, Heading, Section } from "../../parts.tsx";
-import { type Point, thin } from "../../thin-series.ts";
+import { thin } from "../../thin-series.ts";
 
 /** What happened when, right after the thresholds: on the page of a load only. Other pages have the charts next to their tables. */
 export function ChartsSection({ record, anchors }: { readonly record: RunRecord; readonly anchors: Anchors }) {
@@ -56,31 +56,39 @@ export function LatencyNote() {
 /** Quantiles per second; seconds in which no request ended are gaps. */
 export function LatencyOverTime({ run }: { readonly run: LoadRun }) {
   const { points } = pointsOf(run);
-  if (points.filter(({ response }) => response !== null).length < MIN_POINTS) return null;
-  const linesOf = (read: (point: Point) => Point["response"]) =>
+  const drawn = LATENCIES.filter(({ field }) => points.filter((point) => point[field] !== null).length >= MIN_POINTS);
+  if (drawn.length === 0) return null;
+  const linesOf = (field: LatencyField) =>
     (["p50", "p95", "p99"] as const).map((name) => ({
       name,
-      points: points.map((point) => ({ atS: point.atS, value: read(point)?.[name] ?? null })),
+      points: points.map((point) => ({ atS: point.atS, value: point[field]?.[name] ?? null })),
     }));
   return (
     <Figure
       title="Latency over time"
-      note={hasBothModes(run) ? POOLED : undefined}
+      note={drawn.some(({ field }) => field === "response") && hasBothModes(run) ? POOLED : undefined}
       drawing={
         <TimePanels
-          label={`Time to first token and E2E latency of ${oneLine(run.name, 40)} at p50, p95 and p99, over ${decimal(run.durationS)} seconds. The table of the classes has the figures per phase.`}
+          label={`Latencies of ${oneLine(run.name, 40)}: ${enumerate(drawn.map(({ title }) => title.replace(/, ms$/, "")))}, at p50, p95 and p99, over ${decimal(run.durationS)} seconds. The table of the classes has the figures per phase.`}
           phases={spansOfRun(run)}
-          panels={[
-            { title: "TTFT, ms", scale: "log", height: 92, lines: linesOf(({ ttft }) => ttft) },
-            { title: "E2E latency, ms", scale: "log", height: 92, lines: linesOf(({ response }) => response) },
-          ]}
+          panels={drawn.map(({ field, title }) => ({ title, scale: "log", height: 92, lines: linesOf(field) }))}
         />
       }
     />
   );
 }
 
-/** The record has the quantiles of a second for all requests together, not per mode. */
+type LatencyField = "ttft" | "streaming" | "nonStreaming" | "response";
+
+/** What is drawn of the latencies that a run has. */
+const LATENCIES: readonly { readonly field: LatencyField; readonly title: string }[] = [
+  { field: "ttft", title: "TTFT, ms" },
+  { field: "streaming", title: "E2E latency of streams, ms" },
+  { field: "nonStreaming", title: "E2E latency of non-streaming replies, ms" },
+  { field: "response", title: "E2E latency, ms" },
+];
+
+/** An older record has the quantiles of a second for all requests together, not per mode. */
 const POOLED =
   "E2E latency combines streaming and non-streaming requests, so it rises when the first long streams end, and shifts with the mix.";
 

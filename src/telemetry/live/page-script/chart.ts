@@ -1,3 +1,4 @@
+import type { SecondQuantiles } from "../../../record/index.ts";
 import type { LiveEvent, LiveSecond } from "../live-feed.ts";
 import { draw, figure, make, whole } from "./dom.ts";
 
@@ -21,8 +22,8 @@ const STYLES: Readonly<Record<CountField, number>> = { offered: 1, admitted: 3, 
 
 const count = (name: CountField): Series => ({ name, style: STYLES[name], read: (second) => second[name] });
 
-const quantiles = (field: "ttftMs" | "responseMs"): readonly Series[] =>
-  (["p50", "p95", "p99"] as const).map((name) => ({ name, read: (second) => second[field]?.[name] ?? null }));
+const quantiles = (read: (second: LiveSecond) => SecondQuantiles | undefined): readonly Series[] =>
+  (["p50", "p95", "p99"] as const).map((name) => ({ name, read: (second) => read(second)?.[name] ?? null }));
 
 export const CHARTS: readonly ChartOptions[] = [
   {
@@ -31,8 +32,17 @@ export const CHARTS: readonly ChartOptions[] = [
     series: [count("offered"), count("admitted"), count("denied"), count("failed"), count("invalid")],
   },
   { title: "Requests in flight", unit: "", series: [{ name: "in flight", read: ({ inFlight }) => inFlight }] },
-  { title: "TTFT, ms", unit: "ms", series: quantiles("ttftMs") },
-  { title: "E2E latency, ms", unit: "ms", series: quantiles("responseMs") },
+  { title: "TTFT, ms", unit: "ms", series: quantiles(({ ttftMs }) => ttftMs) },
+  {
+    title: "E2E latency of streams, ms",
+    unit: "ms",
+    series: quantiles(({ responseByModeMs }) => responseByModeMs?.streaming),
+  },
+  {
+    title: "E2E latency of non-streaming replies, ms",
+    unit: "ms",
+    series: quantiles(({ responseByModeMs }) => responseByModeMs?.nonStreaming),
+  },
 ];
 
 /** What precedes the name of a series where several charts are listed. */
@@ -56,12 +66,13 @@ const MIN_SPAN_S = 10;
 /** One chart of the page: lines over time, a cursor, and a description of the latest second. */
 export class Chart {
   readonly svg = draw("svg", { tabindex: 0, role: "img" });
-  readonly #options: ChartOptions;
+  readonly options: ChartOptions;
+  readonly #box = make("figure");
   #seconds: readonly LiveSecond[] = [];
 
   /** @param place receives the figure. */
   constructor(options: ChartOptions, place: HTMLElement) {
-    this.#options = options;
+    this.options = options;
     const key = make("ul", "", "key");
     for (const [index, { name, style = index + 1 }] of options.series.entries()) {
       const line = draw("svg", { viewBox: "0 0 26 10", "aria-hidden": "true" });
@@ -70,15 +81,19 @@ export class Chart {
       item.append(line, name);
       key.append(item);
     }
-    const box = make("figure");
-    box.append(make("figcaption", options.title), key, this.svg);
-    place.append(box);
+    this.#box.append(make("figcaption", options.title), key, this.svg);
+    place.append(this.#box);
+  }
+
+  /** A chart of latencies is hidden in a run without them, such as that of streams if nothing is streamed. */
+  set isShown(isShown: boolean) {
+    this.#box.hidden = !isShown;
   }
 
   /** @param cursorS a second to mark. @param events of the run, which are marked as well. */
   show(seconds: readonly LiveSecond[], cursorS: number | undefined, events: readonly LiveEvent[]): void {
     this.#seconds = seconds;
-    const { title, series } = this.#options;
+    const { title, series } = this.options;
     const width = this.svg.clientWidth || 400;
     const height = this.svg.clientHeight || 176;
     const { firstS, spanS } = this.#time();
@@ -133,7 +148,7 @@ export class Chart {
       ]);
     const last = seconds.at(-1);
     const description =
-      last === undefined ? "nothing yet" : `at ${Math.round(last.atS)} s: ${valuesAt(this.#options, last)}`;
+      last === undefined ? "nothing yet" : `at ${Math.round(last.atS)} s: ${valuesAt(this.options, last)}`;
     this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     this.svg.setAttribute("aria-label", `${title}${last === undefined ? ":" : ","} ${description}`);
     this.svg.replaceChildren(...grid, ...times, ...phases, ...lines, ...marks, ...cursor);

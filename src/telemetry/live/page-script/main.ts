@@ -1,6 +1,6 @@
 import type { RunEnd } from "../event-stream.ts";
 import type { LiveLatency, LivePhase, LiveSecond, LiveThreshold, LiveUpdate } from "../live-feed.ts";
-import { CHARTS, Chart, prefixOf, valuesAt, valueText } from "./chart.ts";
+import { CHARTS, Chart, type ChartOptions, prefixOf, valuesAt, valueText } from "./chart.ts";
 import { byId, figure, make, whole } from "./dom.ts";
 
 /** In the charts. */
@@ -16,9 +16,9 @@ interface Column {
   readonly read: (second: LiveSecond) => string;
 }
 
-const COLUMNS: readonly Column[] = [
+const columnsOf = (charts: readonly ChartOptions[]): readonly Column[] => [
   { title: "Second", read: ({ atS }) => String(Math.round(atS)) },
-  ...CHARTS.flatMap((chart) =>
+  ...charts.flatMap((chart) =>
     chart.series.map(
       ({ name, read }): Column => ({
         title: `${prefixOf(chart)}${name}`,
@@ -27,6 +27,12 @@ const COLUMNS: readonly Column[] = [
     ),
   ),
 ];
+
+/** Those with something to draw: not the latencies of a mode that a run does not have. */
+const chartsWith = (seconds: readonly LiveSecond[]): readonly ChartOptions[] =>
+  CHARTS.filter(
+    ({ unit, series }) => unit === "" || seconds.some((second) => series.some(({ read }) => read(second) !== null)),
+  );
 
 /** Stores the seconds of each run, as they arrive in events, and draws them. */
 class LivePage {
@@ -45,7 +51,6 @@ class LivePage {
 
   constructor() {
     this.#charts = CHARTS.map((options) => this.#newChart(options));
-    for (const { title } of COLUMNS) byId("columns").append(headerCell(title, "col"));
     byId("seconds").addEventListener("toggle", () => this.#show());
     addEventListener("resize", () => this.#show());
     byId("pause").addEventListener("click", () => {
@@ -158,27 +163,44 @@ class LivePage {
     byId("phases").replaceChildren(...phases.map(phaseRow));
     byId("denials").replaceChildren(...denials(phases));
     this.#showCharts();
-    if (byId("seconds").hasAttribute("open"))
-      byId("rows").replaceChildren(...seconds.slice(-LISTED_S).reverse().map(secondRow));
+    if (!byId("seconds").hasAttribute("open")) return;
+    const columns = columnsOf(chartsWith(seconds));
+    byId("columns").replaceChildren(...columns.map(({ title }) => headerCell(title, "col")));
+    byId("rows").replaceChildren(
+      ...seconds
+        .slice(-LISTED_S)
+        .reverse()
+        .map((second) => secondRow(second, columns)),
+    );
   }
 
   #showCharts(): void {
-    const seconds = this.#seconds().slice(-SHOWN_S);
+    const all = this.#seconds();
+    const seconds = all.slice(-SHOWN_S);
+    const shown = chartsWith(all);
     const events = this.#latest?.events.filter(({ run }) => run === this.#chosen) ?? [];
-    for (const chart of this.#charts) chart.show(seconds, this.#cursorS, events);
+    for (const chart of this.#charts) {
+      chart.isShown = shown.includes(chart.options);
+      chart.show(seconds, this.#cursorS, events);
+    }
     const second = seconds.find(({ atS }) => atS === this.#cursorS);
-    setText("reading", second === undefined ? "" : readingOf(second));
+    setText("reading", second === undefined ? "" : readingOf(second, shown));
   }
 }
 
 /** p50, p95 and p99 of all admitted requests so far. */
 function latencyTiles(latency: LiveLatency | undefined): HTMLElement[] {
-  const text = (of: LiveLatency["ttftMs"] | undefined) =>
-    of ? [of.p50, of.p95, of.p99].map((value) => figure(value)).join(" / ") : "–";
-  return [
-    tile("TTFT p50 / p95 / p99", text(latency?.ttftMs), "ms, all admitted streams"),
-    tile("E2E latency p50 / p95 / p99", text(latency?.responseMs), "ms, all admitted requests"),
-  ];
+  const { streaming = null, nonStreaming = null } = latency?.responseByModeMs ?? {};
+  const tiles = [
+    ["TTFT", latency?.ttftMs ?? null, "all admitted streams"],
+    ["E2E latency", streaming, "all admitted streams"],
+    ["E2E latency", nonStreaming, "all admitted non-streaming replies"],
+  ] as const;
+  return tiles.flatMap(([name, of, what]) =>
+    of === null
+      ? []
+      : [tile(`${name} p50 / p95 / p99`, [of.p50, of.p95, of.p99].map(figure).join(" / "), `ms, ${what}`)],
+  );
 }
 
 /** The running phase and the last second. */
@@ -307,14 +329,14 @@ function denials(phases: readonly LivePhase[]): HTMLElement[] {
     : items.map(([reason, count]) => make("li", `${whole(count)} × ${reason}`));
 }
 
-function secondRow(second: LiveSecond): HTMLElement {
+function secondRow(second: LiveSecond, columns: readonly Column[]): HTMLElement {
   const row = make("tr");
-  row.append(...COLUMNS.map(({ read }) => make("td", read(second))));
+  row.append(...columns.map(({ read }) => make("td", read(second))));
   return row;
 }
 
-function readingOf(second: LiveSecond): string {
-  const values = CHARTS.map((chart) => `${prefixOf(chart)}${valuesAt(chart, second)}`);
+function readingOf(second: LiveSecond, charts: readonly ChartOptions[]): string {
+  const values = charts.map((chart) => `${prefixOf(chart)}${valuesAt(chart, second)}`);
   return `${Math.round(second.atS)} s, ${second.phase}: ${values.join("; ")}`;
 }
 
