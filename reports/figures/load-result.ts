@@ -9,6 +9,7 @@ import {
 import { oneLine } from "../clean-text.ts";
 import { describeFacts, describeLoadResult, type LoadResultFacts } from "../text/index.ts";
 import { startedLoads } from "./started-loads.ts";
+import { throughputOf } from "./throughput.ts";
 
 const MAX_LENGTH = 300;
 
@@ -21,8 +22,10 @@ export function resultOfLoad({ verdict, checks: all }: RunRecord, run: LoadRun):
   const checks = checksOfRun(all, run);
   const sum = (name: "denied" | "failed" | "invalid") => run.phases.reduce((total, phase) => total + phase[name], 0);
   const passed = run.phases.filter((phase) => statusOfPhase(checks, run, phase) === "pass").length;
+  const [first] = run.phases;
+  const { admittedPerS = 0, steady } = first === undefined ? {} : throughputOf(first);
   const result = describeLoadResult({
-    ...{ name: run.name, phases: run.phases.length, passed, admittedPerS: run.phases[0]?.rates.admitted ?? 0 },
+    ...{ name: run.name, phases: run.phases.length, passed, admittedPerS, isSteady: steady !== undefined },
     ...{ denied: sum("denied"), failed: sum("failed"), invalid: sum("invalid") },
     thresholds: checksOfThresholds(checks, run).filter(({ status }) => status === "pass").length,
     limits: limitsOf(run, checks),

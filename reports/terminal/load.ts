@@ -16,6 +16,7 @@ import { executionText, figureTexts } from "../figures/event-figures.ts";
 import { latencyLines } from "../figures/latency-table.ts";
 import { loadResults } from "../figures/load-result.ts";
 import { startedLoads } from "../figures/started-loads.ts";
+import { steadyText, throughputOf } from "../figures/throughput.ts";
 import { toolCallsText } from "../figures/tool-call-figures.ts";
 import { amountText, droppedSeries, failedScrapes, slopeText } from "../figures/watched-figures.ts";
 import { describeFacts, describeFinding, describeUnsteady } from "../text/index.ts";
@@ -77,7 +78,7 @@ function renderRun(run: LoadRun, { checks, colors, isShared }: RunContext): stri
     ...countLines(run, checks, colors),
   ];
   lines.push(...latencyLines(run));
-  for (const phase of run.phases) lines.push(...steadyLines(phase));
+  if (run.phases.length > 1) for (const phase of run.phases) lines.push(...steadyLines(phase));
   for (const phase of run.phases) lines.push(...invalidLines(phase, run.phases.length > 1));
   const thresholds = checksOfThresholds(checks, run);
   if (thresholds.length > 0 && run.phases.length > 1) lines.push("  thresholds over all phases:");
@@ -114,7 +115,7 @@ function countLines(run: LoadRun, checks: readonly CheckResult[], colors: Colors
   if (only !== undefined && run.phases.length === 1)
     return [
       requestsLine(only),
-      outputLine(only),
+      ...(only.admitted === 0 ? [] : [throughputLine(only), outputLine(only)]),
       ...(only.goodput === undefined ? [] : [`  goodput: ${goodputText(only.goodput)}`]),
     ];
   // Columns of zeros would make the table too wide for a terminal of 80 columns.
@@ -133,21 +134,32 @@ function countLines(run: LoadRun, checks: readonly CheckResult[], colors: Colors
   ];
 }
 
-/**
- * `requests: 280 sent in 10.2 s until the last response (27.5/s): 280 admitted (27.5/s), 0 denied, 0 failed, 0 invalid; peak 49 in
- * flight`.
- */
+/** `requests: 280 sent: 280 admitted, 0 denied, 0 failed, 0 invalid; peak 49 in flight`. */
 function requestsLine(phase: LoadPhase): string {
-  const { sent, admitted, denied, failed, invalid, dropped, rates, peakInFlight, durationS } = phase;
-  const perS = (rate: number) => `${formatNumber(rate, 1)}/s`;
+  const { sent, admitted, denied, failed, invalid, dropped, peakInFlight } = phase;
   const ends = [
-    `${formatNumber(admitted)} admitted (${perS(rates.admitted)})`,
+    `${formatNumber(admitted)} admitted`,
     `${formatNumber(denied)} denied`,
     `${formatNumber(failed)} failed`,
     `${formatNumber(invalid)} invalid`,
     ...(dropped > 0 ? [`${formatNumber(dropped)} dropped`] : []),
   ];
-  return `  requests: ${formatNumber(sent)} sent in ${formatNumber(durationS, 1)} s until the last response (${perS(rates.sent)}): ${ends.join(", ")}; peak ${formatNumber(peakInFlight)} in flight${denied > 0 ? ", counting denied requests" : ""}`;
+  return `  requests: ${formatNumber(sent)} sent: ${ends.join(", ")}; peak ${formatNumber(peakInFlight)} in flight${denied > 0 ? ", counting denied requests" : ""}`;
+}
+
+/** `throughput: 39.8 admitted/s in the steady state from 4 s to 14 s; 31.7/s in the 19.0 s until the last response`. */
+function throughputLine(phase: LoadPhase): string {
+  const { rates, durationS } = phase;
+  const { admittedPerS, steady } = throughputOf(phase);
+  const perS = (rate: number) => `${formatNumber(rate, 1)}`;
+  const all = `in the ${formatNumber(durationS, 1)} s until the last response`;
+  if (steady === undefined) return `  throughput: ${perS(rates.admitted)} admitted/s ${all}${unsteadyText(phase)}`;
+  return `  throughput: ${perS(admittedPerS)} admitted/s in the ${steadyText(steady)}; ${perS(rates.admitted)}/s ${all}`;
+}
+
+function unsteadyText({ steady }: LoadPhase): string {
+  if (steady === undefined || steady.kind === "steady" || steady.kind === "too-short") return "";
+  return `; no steady state (${steady.kind}): ${describeUnsteady(steady.kind)}`;
 }
 
 function outputLine({ classes, durationS }: LoadPhase): string {
@@ -259,10 +271,9 @@ function sessionLines({ started, completed, turns }: NonNullable<LoadPhase["sess
 }
 
 function steadyLines(phase: LoadPhase): string[] {
-  const { steady, startS, name: phaseName } = phase;
-  if (steady === undefined || steady.kind === "too-short") return [];
-  if (steady.fromS === null || steady.toS === null)
-    return [`  ${phaseName}: no steady state (${steady.kind}): ${describeUnsteady(steady.kind)}`];
-  if (steady.fromS === startS) return [];
-  return [`  ${phaseName}: steady state from ${steady.fromS.toFixed(0)} s to ${steady.toS.toFixed(0)} s`];
+  const { admittedPerS, steady } = throughputOf(phase);
+  const unsteady = unsteadyText(phase).replace(/^; /, "");
+  if (unsteady !== "") return [`  ${phase.name}: ${unsteady}`];
+  if (steady === undefined || steady.fromS === phase.startS) return [];
+  return [`  ${phase.name}: ${steadyText(steady)}, ${formatNumber(admittedPerS, 1)} admitted/s`];
 }

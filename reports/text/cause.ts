@@ -8,6 +8,8 @@ export interface CauseFacts {
   /** The most representative finding. */
   readonly worst: Finding;
   readonly findings: readonly Finding[];
+  /** Number of checks that have them. */
+  readonly checks: number;
   /** The load runs in which it occurred, if it occurred in load alone. */
   readonly loadRuns: readonly string[] | undefined;
   /** Whether the response shows that the path is not served. */
@@ -37,8 +39,9 @@ export function causeTitle({ worst, findings, loadRuns }: CauseFacts): string {
 const firstFact = ({ observed }: Finding): string => describeObserved(observed).split("; ")[0] ?? "";
 
 /** What to do about a cause, as far as the deviation shows. */
-export function adviceFor({ worst, isAboutPath, loadRuns }: CauseFacts): string {
+export function adviceFor({ worst, isAboutPath, loadRuns, checks }: CauseFacts): string {
   const { deviation, expected, observed, weight } = worst;
+  const rerun = checks === 1 ? "rerun the check" : "rerun the first of these checks";
   const expectsSuccess = expected?.kind === "status" && expected.range === "2xx";
   if (expectsSuccess && isAboutPath)
     return "Serve these requests at their path. If the gateway does not offer this dialect at all, declare in the target file which dialects it does offer, for example dialects: [chat].";
@@ -64,9 +67,9 @@ export function adviceFor({ worst, isAboutPath, loadRuns }: CauseFacts): string 
         ? `The gateway denied the request, but with ${worst.response?.status} instead of ${describeExpected(expected)}. Change the status, or, if ${worst.response?.status} is intended, declare it under contract.denials.`
         : "Compare the exchange with its control request: apart from a random word in the prompt, they differ only in what decides the status.";
     case "header":
-      return `${observed.kind === "absent" ? "Send" : "Correct"} this header in these responses, then rerun the first of these checks.`;
+      return `${observed.kind === "absent" ? "Send" : "Correct"} this header in these responses, then ${rerun}.`;
     case "field":
-      return `${observed.kind === "absent" ? "Add this field to" : "Correct this field of"} the response body, then rerun the first of these checks.`;
+      return `${observed.kind === "absent" ? "Add this field to" : "Correct this field of"} the response body, then ${rerun}.`;
     default:
       break;
   }
@@ -75,7 +78,7 @@ export function adviceFor({ worst, isAboutPath, loadRuns }: CauseFacts): string 
     return "Compare the counts with the limits in the target file: either the gateway does not enforce them, or the account has other limits.";
   if (loadRuns !== undefined && worst.response === undefined && worst.requirements.length === 0)
     return "The charts of the load in the HTML report show when this happened. Compare them with a run of an earlier build.";
-  return "Compare the response with what was expected, fix the gateway, then rerun the first of these checks.";
+  return `Compare the response with what was expected, fix the gateway, then ${rerun}.`;
 }
 
 /** Whether the gateway denied the request, in whatever words. */

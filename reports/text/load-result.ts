@@ -19,6 +19,8 @@ export interface LoadResultFacts {
   readonly phases: number;
   readonly passed: number;
   readonly admittedPerS: number;
+  /** Whether that is the rate of its steady state; otherwise it is that until the last response. */
+  readonly isSteady: boolean;
   readonly denied: number;
   readonly failed: number;
   readonly invalid: number;
@@ -31,16 +33,16 @@ export interface LoadResultFacts {
 }
 
 /**
- * `steady: 37.1 admitted/s, 0 denied, 0 failed, 0 invalid; 2 thresholds met`, or for a run with several phases, whose rates differ,
+ * `chat: 37.1 admitted/s in the steady state, 0 denied, 0 failed, 0 invalid; 2 thresholds met`, or for a run with several phases, whose rates differ,
  * `starter: all 6 phases passed, 622 denied, 0 failed, 0 invalid; limits of 300/min and 64 in flight hold (admitted in a minute of
  * overload: 300, limit 300); Retry-After sufficient in 60 of 60 tests`.
  */
 export function describeLoadResult(facts: LoadResultFacts): string {
-  const { name, phases, passed, admittedPerS, denied, failed, invalid, limits, thresholds, waits } = facts;
+  const { name, phases, passed, admittedPerS, isSteady, denied, failed, invalid, limits, thresholds, waits } = facts;
   const first =
     phases > 1
       ? `${passed === phases ? `all ${phases}` : `${passed} of ${phases}`} phases passed`
-      : `${formatNumber(admittedPerS, 1)} admitted/s`;
+      : `${formatNumber(admittedPerS, 1)} admitted/s ${isSteady ? "in the steady state" : "until the last response"}`;
   const counts = [
     `${formatNumber(denied)} denied`,
     `${formatNumber(failed)} failed`,

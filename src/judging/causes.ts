@@ -86,6 +86,7 @@ function toCause(symptoms: readonly Symptom[]): Cause {
   const facts: CauseFacts = {
     worst,
     findings,
+    checks: checks.length,
     loadRuns: loadRunsOf(checks),
     isAboutPath: isAboutPath(worst),
   };

@@ -163,6 +163,9 @@ test("a run ends on its own, with the same verdict whether or not a page is open
   const result = await page.locator("#result").innerText();
   expect(result.startsWith(headline)).toBe(true);
   expect(result).toContain(`. Exit code ${code}. Report: /`);
+  expect(await page.locator("#open-report").innerText()).toBe(
+    `To open the report: gauntlet show-report ${join(folder.path, `run-${runs}`)}`,
+  );
   expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
   await page.evaluate(readFileSync(AXE, "utf8"));
   expect(await page.evaluate("axe.run().then(({ violations }) => violations.map(({ id }) => id))")).toEqual([]);

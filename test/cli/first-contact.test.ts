@@ -161,10 +161,10 @@ describe("init", () => {
   });
 
   describe("lists what CI still needs", () => {
-    const printed = async (ci: string, manifest?: object) => {
+    const printed = async (ci: string, manifest?: object, ...more: readonly string[]) => {
       using folder = temporaryFolder();
       if (manifest !== undefined) writeFileSync(join(folder.path, "package.json"), JSON.stringify(manifest));
-      const { stdout } = await gauntlet(["init", "-y", "--ci", ci], {}, folder.path);
+      const { stdout } = await gauntlet(["init", "-y", "--ci", ci, ...more], {}, folder.path);
       return stdout.split("Before CI can run the job:\n")[1]?.split("\n").filter(Boolean) ?? [];
     };
 
@@ -186,6 +186,16 @@ describe("init", () => {
       const steps = await printed("github", manifest);
       expect(steps[0]).toContain("npm install --save-dev ./tools/gateway-gauntlet-*.tgz");
       expect(steps.at(-1)).toMatch(/^ {2}- Commit .* and the tarball\.$/);
+    });
+
+    test("the gateway itself, if it is on the machine that runs the job", async () => {
+      const start = "Start the gateway in the job";
+      expect((await printed("github", undefined, "--base-url", "http://localhost:4000/v1")).join("\n")).toContain(
+        start,
+      );
+      expect((await printed("github", undefined, "--base-url", "https://gw.example/v1")).join("\n")).not.toContain(
+        start,
+      );
     });
 
     test("GitLab and Jenkins: where the key and the file go", async () => {

@@ -49,7 +49,9 @@ describe("figures with intervals", () => {
 
   test("the steady part of a phase is marked", () => {
     const { terminal, html } = rendered({ fromS: 12, toS: 60, kind: "steady" });
-    expect(terminal).toContain("constant: steady state from 12 s to 60 s");
+    expect(terminal).toMatch(
+      /throughput: .* admitted\/s in the steady state from 12 s to 60 s; .*\/s in the .* s until the last response/,
+    );
     expect(html).toContain("12 to 60 s");
     // In the charts over time as well.
     expect(html).toContain(">steady</text>");
@@ -57,7 +59,7 @@ describe("figures with intervals", () => {
 
   test("a missing steady state is stated", () => {
     const { terminal, html } = rendered({ fromS: null, toS: null, kind: "growth" });
-    expect(terminal).toContain("constant: no steady state (growth)");
+    expect(terminal).toMatch(/throughput: .* until the last response; no steady state \(growth\): more and more/);
     expect(html).toContain("none: growth");
   });
 });

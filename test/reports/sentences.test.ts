@@ -107,10 +107,11 @@ const BROKEN: Readonly<Record<string, Finding>> = {
 };
 
 const LOAD = {
-  name: "steady",
+  name: "chat",
   phases: 1,
   passed: 1,
   admittedPerS: 37.08,
+  isSteady: true,
   denied: 0,
   failed: 0,
   invalid: 0,
@@ -157,6 +158,7 @@ test("sentences of the reports", async () => {
     ]),
     ...section("Loads that passed", [
       describeLoadResult({ ...LOAD, thresholds: 2, waits: undefined }),
+      describeLoadResult({ ...LOAD, isSteady: false, waits: undefined }),
       describeLoadResult({ ...LOAD, name: "starter", phases: 6, passed: 6, denied: 1_622, waits: WAITS }),
       describeLoadResult({ ...LOAD, name: "starter", phases: 6, passed: 5, waits: { ...WAITS, tested: 0 } }),
     ]),
@@ -172,7 +174,7 @@ test("sentences of the reports", async () => {
     "",
     ...Object.entries(BROKEN).flatMap(([what, worst]) => {
       const isAboutPath = worst.response?.status === 404;
-      const facts = { worst, findings: [worst], loadRuns: undefined, isAboutPath };
+      const facts = { worst, findings: [worst], checks: 2, loadRuns: undefined, isAboutPath };
       return [
         `- ${what}`,
         `  - finding: ${describeFinding(worst)}`,

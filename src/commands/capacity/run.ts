@@ -6,6 +6,7 @@ import {
   type Capacity,
   type CapacityStep,
   findCapacity,
+  HOLD_S,
   parseObjective,
   servedWorkload,
   shortClass,
@@ -61,9 +62,10 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
   const { from, to } = levels(options, limits);
   const unit = options.streams ? "streams" : "rate";
   const name = options.streams ? "in flight" : RATE;
+  const tooShort = options.minutes * 60 < options.stepS + HOLD_S ? `; too short to hold a level for ${HOLD_S} s` : "";
   onProgress({
     kind: "note",
-    text: `searching from ${levelText(from)} to ${levelText(to)} ${name}, for at most ${formatCount(options.minutes, "minute")} (budget: ${formatCount(permit.budget.allowed.requests, "request")})`,
+    text: `searching from ${levelText(from)} to ${levelText(to)} ${name}, for at most ${formatCount(options.minutes, "minute")} (budget: ${formatCount(permit.budget.allowed.requests, "request")})${tooShort}`,
   });
   const redactor = new Redactor(allKeys(target).map((key) => key.secret()));
   const raw = await findCapacity(

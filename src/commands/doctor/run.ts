@@ -82,8 +82,8 @@ export async function doctor(file: string, { onSymptom, onProgress }: DoctorCont
   }
   if (endpoint === "chat" && target.dialects.includes("messages")) {
     onProgress({ kind: "step", text: "trying the messages dialect" });
-    const messages = await traffic.send({ ...attempt, endpoint: "messages" }, first);
-    say(messagesSymptom([...responses, messages], traffic.target, list));
+    responses.push(await traffic.send({ ...attempt, endpoint: "messages" }, first));
+    say(messagesSymptom(responses, traffic.target, list));
   } else {
     say({ about: "dialects", level: "good", text: `${endpoint} only, as the target file declares` });
   }
@@ -91,7 +91,9 @@ export async function doctor(file: string, { onSymptom, onProgress }: DoctorCont
   const ledger = await ledgerSymptom(target, controller.signal);
   if (ledger !== undefined) say(ledger);
   for (const symptom of await machineSymptoms(target)) say(symptom);
-  for (const symptom of coverageSymptoms(traffic.target)) say(symptom);
+  // Of a gateway that serves nothing, such as one with another path, it is unknown what could run.
+  if (responses.some((response) => response.admitted && !isNoReply(response)))
+    for (const symptom of coverageSymptoms(traffic.target)) say(symptom);
   const bad = symptoms.filter(({ level }) => level === "bad").length;
   const exitCode = bad === 0 ? EXIT.pass : EXIT.inconclusive;
   const next = `${programHere()} conform --target ${file}`;

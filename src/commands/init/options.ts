@@ -36,17 +36,17 @@ export const initCommand = defineCommand({
     const answers = await answersFor(argv, isAsking ? await askAtTerminal() : takeDefault).catch(left);
     if (answers === undefined) return { exitCode: EXIT.interrupted, text: () => "nothing was written\n" };
     const { paths, ignored, gatewayNote } = await init({ answers, ci: argv.ci, force: argv.force });
-    const placeholder =
-      isAsking || argv.baseUrl !== undefined
-        ? ""
-        : `baseUrl in gauntlet.yaml is a placeholder: replace ${DEFAULT_BASE_URL} with your gateway's address\n`;
+    const isPlaceholder = !isAsking && argv.baseUrl === undefined;
+    const placeholder = !isPlaceholder
+      ? ""
+      : `baseUrl in gauntlet.yaml is a placeholder: replace ${DEFAULT_BASE_URL} with your gateway's address\n`;
     const seen = gatewayNote === undefined ? "" : `${gatewayNote.replace(/\p{Cc}+/gu, " ")}\n`;
     const wrote = [
       ...paths.map((path) => `wrote ${path}\n`),
       ...(ignored.length === 0 ? [] : [`added ${ignored.join(", ")} to .gitignore\n`]),
     ].join("");
     const written = ignored.length === 0 ? paths : [...paths, ".gitignore"];
-    const text = `${wrote}${placeholder}${seen}${next(programHere(), stepsForCi(argv.ci, written))}`;
+    const text = `${wrote}${placeholder}${seen}${next(programHere(), stepsForCi({ ci: argv.ci, baseUrl: isPlaceholder ? undefined : answers.baseUrl }, written))}`;
     return { exitCode: EXIT.pass, text: () => text };
   },
 });

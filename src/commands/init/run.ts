@@ -5,7 +5,7 @@ import { Traffic } from "../../checks/index.ts";
 import { ConfigError, messageOf, NAME, UsageError } from "../../core/index.ts";
 import { proposalPlan, propose } from "../../propose/index.ts";
 import { permitFor, programHere } from "../../run/control/index.ts";
-import { parseTarget } from "../../target/index.ts";
+import { isLoopback, parseTarget } from "../../target/index.ts";
 import { CI_JOBS, type CiJob, jobForBranch } from "./ci-jobs.ts";
 
 /** The input of `gauntlet init`. An empty string leaves its line commented out. */
@@ -163,9 +163,13 @@ function git(...args: readonly string[]): string | undefined {
 /**
  * What is still to be done before CI can run the job that was written, a sentence each.
  *
+ * @param baseUrl absent if it is a placeholder.
  * @param written paths of the files that `init` wrote.
  */
-export function stepsForCi(ci: InitOptions["ci"], written: readonly string[]): string[] {
+export function stepsForCi(
+  { ci, baseUrl }: { readonly ci: InitOptions["ci"]; readonly baseUrl: string | undefined },
+  written: readonly string[],
+): string[] {
   if (ci === "none") return [];
   const tarball = installedTarball();
   const install =
@@ -174,6 +178,9 @@ export function stepsForCi(ci: InitOptions["ci"], written: readonly string[]): s
   return [
     ...(tarball === undefined ? [install] : []),
     ...jobHere(ci).setUp,
+    ...(baseUrl !== undefined && isLoopback(baseUrl)
+      ? ["Start the gateway in the job: baseUrl is an address of the machine that runs it."]
+      : []),
     `With one key only, the job ends with exit code 4: the checks that need other keys or models are blocked. Add them to gauntlet.yaml, or run: ${programHere()} init --accept-gaps`,
     `Commit ${files} and ${tarball ?? "the tarball"}.`,
   ];

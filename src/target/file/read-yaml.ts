@@ -63,18 +63,39 @@ export function assertKind(text: string, file: string, expected: "target file" |
   throw new ConfigError([{ file, path: "", message: `is a ${found}, not a ${expected}.`, hint }]);
 }
 
-/** The parser reports a mapping or list in the wrong place first, and then again as a key that is too long. */
+/**
+ * The parser reports a mapping or list in the wrong place first, and then again as a key that is too long; and every token after one
+ * that does not belong there.
+ */
 function isOwnProblem({ code }: YAMLParseError, index: number, errors: readonly YAMLParseError[]): boolean {
-  return code !== "MULTILINE_IMPLICIT_KEY" || errors[index - 1]?.code !== NESTED;
+  const before = errors[index - 1]?.code;
+  if (code === "UNEXPECTED_TOKEN") return before !== code;
+  return code !== "MULTILINE_IMPLICIT_KEY" || before !== NESTED;
 }
 
 /** A line has the wrong indentation, or an unquoted colon; the parser points at the line before the wrong indentation. */
 const NESTED = "BLOCK_AS_IMPLICIT_KEY";
 
+/** What to do about an error, where the parser's message is about its own grammar. */
+const SYNTAX_ADVICE: Readonly<Partial<Record<YAMLParseError["code"], string>>> = {
+  [NESTED]: 'check the indentation of this line and the next, and quote a value that contains ": "',
+  BAD_DQ_ESCAPE: "after a backslash in double quotes, only the escapes of JSON are allowed; use single quotes",
+  BAD_INDENT: "indent this line like the other fields of its section",
+  BAD_SCALAR_START: "quote a value that begins with this character",
+  BLOCK_IN_FLOW: "separate the items in { } and [ ] with commas",
+  DUPLICATE_KEY: "this field occurs twice",
+  MULTILINE_IMPLICIT_KEY: "write `name: value`, with a space after the colon",
+  MULTIPLE_DOCS: "the file may have one document only; remove the line `---`",
+  TAB_AS_INDENT: "indent with spaces, not with tabs",
+  UNEXPECTED_TOKEN: "this does not belong here; check the indentation and the quotes of this line and the one before",
+};
+
 function describeSyntaxError({ code, message }: YAMLParseError): string {
-  if (code === "BLOCK_IN_FLOW") return "separate the items in { } and [ ] with commas";
-  if (code !== NESTED) return message;
-  return 'check the indentation of this line and the next, and quote a value that contains ": "';
+  if (code === "BAD_INDENT" && message.startsWith("Flow ")) return "a { or [ before this line is not closed";
+  if (code === "MISSING_CHAR" && message.endsWith("quote")) return "a quote is not closed";
+  if (code === "MISSING_CHAR" && message.startsWith("Implicit "))
+    return SYNTAX_ADVICE.MULTILINE_IMPLICIT_KEY ?? message;
+  return SYNTAX_ADVICE[code] ?? message;
 }
 
 /** @throws ConfigError for aliases that are undefined, circular, or so frequent that they expand to gigabytes. */

@@ -8,8 +8,9 @@ export interface RunEnd {
   readonly headline: string;
   /** The first reason of the verdict; absent if it has none. */
   readonly reason?: string | undefined;
-  /** Path of the HTML report. A page of this server cannot link to a file. */
+  /** Path of the HTML report. A page of this server cannot link to a file: a command opens it. */
   readonly report: string;
+  readonly openReport: string;
   /** Of all workloads, as in the report. */
   readonly thresholds: readonly LiveThreshold[];
 }

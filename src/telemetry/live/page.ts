@@ -23,6 +23,7 @@ const HTML = `<!doctype html>
 <main>
   <h1 id="title">Load run</h1>
   <p id="result" role="status" hidden></p>
+  <p id="open-report" class="note" hidden>To open the report: <code></code></p>
   <noscript><p>This page needs JavaScript. The report of the run does not.</p></noscript>
   <fieldset id="runs" hidden><legend>Run</legend></fieldset>
   <section id="current" aria-labelledby="now">
@@ -81,6 +82,7 @@ h1 { font-size: 1.5rem; margin: .6rem 0; line-height: 1.25; overflow-wrap: anywh
 h2 { font-size: 1.05rem; margin: 1.4rem 0 .4rem; }
 :focus-visible { outline: 2px solid var(--link); outline-offset: 2px; border-radius: 2px; }
 .skip { position: absolute; left: -99rem; background: var(--sheet); padding: .5rem 1rem; } .skip:focus { left: .5rem; top: .5rem; }
+code { font-family: var(--mono); overflow-wrap: anywhere; }
 .note { color: var(--soft); font-size: .87rem; }
 #result { padding: .6rem .9rem; border-radius: 6px; background: var(--held-wash); color: var(--held); font-weight: 600; overflow-wrap: anywhere; }
 #result.good { background: var(--good-wash); color: var(--good); } #result.bad { background: var(--bad-wash); color: var(--bad); }

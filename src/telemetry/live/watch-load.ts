@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { shellWord } from "../../../reports/index.ts";
 import { VERSION } from "../../core/index.ts";
 import type { Redactor } from "../../http/recorder/index.ts";
 import type { LoadsContext } from "../../load/index.ts";
@@ -87,7 +88,8 @@ export async function watchLoad(options: WatchOptions, { target, redactor, onNot
     }),
     finish: ({ exitCode, headline, reason, thresholds }, folder) => {
       const judged = thresholds.flatMap(({ run, findings }) => liveThresholds(run, findings));
-      end = { exitCode, headline, reason, report: resolve(folder, "report.html"), thresholds: judged };
+      const openReport = `gauntlet show-report ${shellWord(resolve(folder))}`;
+      end = { exitCode, headline, reason, report: resolve(folder, "report.html"), openReport, thresholds: judged };
     },
     [Symbol.asyncDispose]: close,
   };

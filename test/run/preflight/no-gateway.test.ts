@@ -65,13 +65,16 @@ test("a wrong path of a real gateway", async () => {
     /\/v2 does not look like a model gateway\. Expected a model list, a reply, or an error about the model\. Instead, \/models, \/chat\/completions and \/messages respond with 404 [^\n]* There is no model list at \/v1\/v2\/models\. Correct the path in baseUrl: it must end with the version that the gateway serves, such as http:\/\/[^ ]+\/v1\.\n/,
   );
   expect(done.code).toBe(2);
+  const doctor = await against(`${ready.baseUrl}/v2`, ["doctor"], ready.keys.valid);
+  expect(doctor.stdout).not.toMatch(/can run|cannot run/);
+  expect(doctor.code).toBe(4);
 });
 
 test("doctor does not claim that a web page serves a dialect", async () => {
   await withServer(page(200, "Welcome to nginx!"), async (origin) => {
     const { stdout, code } = await against(`${origin}/v1`, ["doctor"]);
     expect(stdout).toMatch(/messages dialect: responded with 200 and a body that is not a reply/);
-    expect(stdout).not.toMatch(/: served/);
+    expect(stdout).not.toMatch(/: served|can run|cannot run/);
     expect(code).toBe(4);
   });
 });

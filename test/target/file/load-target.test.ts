@@ -169,6 +169,27 @@ describe("an error has location, path and advice", () => {
     expect(problemsOf(text)[0]).toMatchObject({ file: "gauntlet.yaml", ...problem });
   });
 
+  test.each([
+    ["a line without a colon", "name\nbaseUrl: http://h/v1\n", 1, "write `name: value`, with a space after the colon"],
+    [
+      "a colon without a space",
+      "name:a\nbaseUrl: http://h/v1\n",
+      1,
+      "write `name: value`, with a space after the colon",
+    ],
+    ["a name without a value", "baseUrl: http://h/v1\nname\n", 2, "write `name: value`, with a space after the colon"],
+    ["a tab", "keys:\n\tvalid: env:A\n", 2, "indent with spaces, not with tabs"],
+    ["an open quote", "name: 'a\nbaseUrl: http://h/v1\n", 3, "a quote is not closed"],
+    ["an open bracket", "dialects: [chat\nname: a\n", 2, "a { or [ before this line is not closed"],
+    ["too little indentation", "keys:\n  valid: env:A\n second: env:B\n", 3, "indent this line like the other fields"],
+    ["a backquote", "name: `a`\n", 1, "quote a value that begins with this character"],
+    ["a backslash", 'name: "\\q"\n', 1, "use single quotes"],
+    ["a second document", "name: a\n---\nname: b\n", 2, "remove the line `---`"],
+    ["a list, then a field", "- a\nname: b\n", 2, "this does not belong here"],
+  ])("%s is one problem, with what to write instead", (_what, text, line, message) => {
+    expect(problemsOf(text)).toMatchObject([{ line, message: expect.stringContaining(message) }]);
+  });
+
   test("wrong indentation is one problem, with what to check", () => {
     const message =
       'not valid YAML: check the indentation of this line and the next, and quote a value that contains ": ".';

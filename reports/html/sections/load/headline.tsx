@@ -2,6 +2,7 @@ import type { LoadClass, LoadPhase, LoadRun } from "../../../../src/record/index
 import { oneLine } from "../../../clean-text.ts";
 import { headlineClass, headlinePhase, kindOf } from "../../../figures/latency-table.ts";
 import { quantileLegend, quantileText } from "../../../figures/quantiles.ts";
+import { steadyText, throughputOf } from "../../../figures/throughput.ts";
 import { decimal, ms } from "../../format.ts";
 
 /** The few figures that most readers look for. */
@@ -25,8 +26,13 @@ export function Headline({ run }: { readonly run: LoadRun }) {
           ],
         ];
   const { goodput } = phase;
+  const { admittedPerS, steady } = throughputOf(phase);
   const figures = [
-    ["Admitted", `${decimal(phase.rates.admitted, 1)}/s`, where],
+    [
+      "Admitted",
+      `${decimal(admittedPerS, 1)}/s`,
+      `${where}, ${steady === undefined ? "until the last response" : steadyText(steady)}`,
+    ],
     ...(entry?.ttftMs ? [["TTFT p50 / p95 / p99", mainQuantiles(entry.ttftMs, entry.count), kind]] : []),
     ["E2E latency p50 / p95 / p99", entry?.responseMs ? mainQuantiles(entry.responseMs, entry.count) : "–", kind],
     ...(goodput === undefined

@@ -11,6 +11,8 @@ interface Series {
 
 export interface ChartOptions {
   readonly title: string;
+  /** Before the name of a series where several charts are listed. */
+  readonly prefix?: string;
   readonly unit: "" | "ms";
   readonly series: readonly Series[];
 }
@@ -32,21 +34,20 @@ export const CHARTS: readonly ChartOptions[] = [
     series: [count("offered"), count("admitted"), count("denied"), count("failed"), count("invalid")],
   },
   { title: "Requests in flight", unit: "", series: [{ name: "in flight", read: ({ inFlight }) => inFlight }] },
-  { title: "TTFT, ms", unit: "ms", series: quantiles(({ ttftMs }) => ttftMs) },
+  { title: "TTFT, ms", prefix: "TTFT ", unit: "ms", series: quantiles(({ ttftMs }) => ttftMs) },
   {
     title: "E2E latency of streams, ms",
+    prefix: "E2E streaming ",
     unit: "ms",
     series: quantiles(({ responseByModeMs }) => responseByModeMs?.streaming),
   },
   {
     title: "E2E latency of non-streaming replies, ms",
+    prefix: "E2E non-streaming ",
     unit: "ms",
     series: quantiles(({ responseByModeMs }) => responseByModeMs?.nonStreaming),
   },
 ];
-
-/** What precedes the name of a series where several charts are listed. */
-export const prefixOf = ({ title, unit }: ChartOptions) => (unit === "" ? "" : `${title.split(",")[0]} `);
 
 export const valueText = ({ unit }: ChartOptions, value: number | null) => (unit === "" ? whole(value) : figure(value));
 

@@ -1,6 +1,6 @@
 import type { RunEnd } from "../event-stream.ts";
 import type { LiveLatency, LivePhase, LiveSecond, LiveThreshold, LiveUpdate } from "../live-feed.ts";
-import { CHARTS, Chart, type ChartOptions, prefixOf, valuesAt, valueText } from "./chart.ts";
+import { CHARTS, Chart, type ChartOptions, valuesAt, valueText } from "./chart.ts";
 import { byId, figure, make, whole } from "./dom.ts";
 
 /** In the charts. */
@@ -21,7 +21,7 @@ const columnsOf = (charts: readonly ChartOptions[]): readonly Column[] => [
   ...charts.flatMap((chart) =>
     chart.series.map(
       ({ name, read }): Column => ({
-        title: `${prefixOf(chart)}${name}`,
+        title: `${chart.prefix ?? ""}${name}`,
         read: (second) => valueText(chart, read(second)),
       }),
     ),
@@ -79,6 +79,10 @@ class LivePage {
       end === null
         ? "The run ended without a verdict."
         : `${end.headline}${end.reason === undefined ? "" : `, ${end.reason}`}. Exit code ${end.exitCode}. Report: ${end.report}`;
+    if (end !== null) {
+      byId("open-report").hidden = false;
+      byId("open-report").querySelector("code")?.replaceChildren(end.openReport);
+    }
     this.#show();
   }
 
@@ -263,7 +267,7 @@ function totals(
     tile("Invalid", whole(sum("invalid")), "2xx replies", sum("invalid") > 0 ? "bad" : ""),
     tile("Dropped", whole(sum("dropped")), ofOffered, sum("dropped") > 0 ? "caution" : ""),
     ...latencyTiles(latency),
-    tile("Admitted per second", figure(durationS > 0 ? sum("admitted") / durationS : 0), "mean of the run"),
+    tile("Admitted per second", figure(durationS > 0 ? sum("admitted") / durationS : 0), "until the last response"),
     ...(wasLate ? [tile("Generator", "late", "at some point in the run", "caution")] : []),
   ];
 }
@@ -336,7 +340,7 @@ function secondRow(second: LiveSecond, columns: readonly Column[]): HTMLElement 
 }
 
 function readingOf(second: LiveSecond, charts: readonly ChartOptions[]): string {
-  const values = charts.map((chart) => `${prefixOf(chart)}${valuesAt(chart, second)}`);
+  const values = charts.map((chart) => `${chart.prefix ?? ""}${valuesAt(chart, second)}`);
   return `${Math.round(second.atS)} s, ${second.phase}: ${values.join("; ")}`;
 }
 
