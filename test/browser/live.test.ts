@@ -201,6 +201,13 @@ test("counts never exceed what was offered, and at the end the page has the tota
   const shares = seen.flatMap((text) => [...text.matchAll(/(\d+)\s+of (\d+) offered/g)]);
   expect(shares.length).toBeGreaterThan(3);
   expect(shares.filter(([, part, whole]) => Number(part) > Number(whole)).map(([text]) => text)).toEqual([]);
+  // Nothing is streamed: there are no charts, columns or tiles of streams.
+  expect(await page.locator("figure:visible figcaption").allInnerTexts()).toEqual([
+    "Requests per second",
+    "Requests in flight",
+    "E2E latency of non-streaming replies, ms",
+  ]);
+  expect((await page.locator("#columns th").allInnerTexts()).filter((head) => head.startsWith("TTFT"))).toEqual([]);
   // In some second, more requests ended than were offered.
   const rows = await page
     .locator("#rows tr")
@@ -224,7 +231,8 @@ test("counts never exceed what was offered, and at the end the page has the tota
   const { p50, p95, p99 } = phase.classes[0].responseMs;
   const threeDigits = (value: number) => Math.round(value).toLocaleString("en");
   // One class of requests: the latencies of the run are those of the class, as in the report.
-  expect(totals[7]).toMatch(
+  expect(totals.filter((tile) => tile.startsWith("E2E latency"))).toHaveLength(1);
+  expect(totals.find((tile) => tile.startsWith("E2E latency"))).toMatch(
     new RegExp(`^E2E latency p50 / p95 / p99\\s+${[p50, p95, p99].map(threeDigits).join(" / ")}\\s`),
   );
   const cells = await page.locator("#phases tr").first().locator("th, td").allInnerTexts();
