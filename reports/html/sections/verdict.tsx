@@ -93,12 +93,29 @@ export function VerdictSection({ record, anchors }: { readonly record: RunRecord
       <dl class="command-line">
         <dt>Command</dt>
         <dd>
-          <code>{oneLine(commandLineOf(record), MAX_COMMAND)}</code>
+          <code>{unbroken(oneLine(commandLineOf(record), MAX_COMMAND))}</code>
         </dd>
       </dl>
     </section>
   );
 }
+
+/** A command that wraps between its words only: browsers also break lines after a hyphen. */
+function unbroken(command: string) {
+  return command.split(" ").flatMap((word, index) => [
+    index === 0 ? "" : " ",
+    word.length > MAX_UNBROKEN ? (
+      word
+    ) : (
+      <span key={`${index} ${word}`} class="nowrap">
+        {word}
+      </span>
+    ),
+  ]);
+}
+
+/** A longer word does not fit on a phone. */
+const MAX_UNBROKEN = 40;
 
 /** Maximum number of characters of the command next to the verdict. */
 const MAX_COMMAND = 1_000;
