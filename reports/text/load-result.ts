@@ -4,9 +4,9 @@ import type { LoadPhase } from "../../src/record/index.ts";
 type SteadyKind = NonNullable<LoadPhase["steady"]>["kind"];
 
 const UNSTEADY: Readonly<Partial<Record<SteadyKind, string>>> = {
-  drift: "the rate or the response time rose or fell until the end",
+  drift: "the rate or the E2E latency rose or fell until the end",
   growth: "more and more requests were waiting",
-  "saw-tooth": "the rate or the response time went up and down",
+  "saw-tooth": "the rate or the E2E latency went up and down",
 };
 
 /** Why a phase has no steady state. */

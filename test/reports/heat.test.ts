@@ -35,7 +35,7 @@ describe("the heat map", () => {
   // 1,302 in each column, and a dozen slower ones in each column of the second half.
   const ALL = 60 * 1_302 + 30 * 12;
 
-  test.each(["Response times over time", "Times to first token over time"])("%s: a drawing and its counts", (title) => {
+  test.each(["E2E latency over time", "TTFT over time"])("%s: a drawing and its counts", (title) => {
     const elements = figureOf([loadPhase("a", { heat }), loadPhase("b", { startS: 60, heat })], title);
     const [drawing] = elements.filter((element) => attribute(element, "role") === "img");
     expect(drawing && attribute(drawing, "aria-label")).toMatch(
@@ -56,11 +56,11 @@ describe("the heat map", () => {
   test("columns of different width are put on one scale, and nothing is lost", () => {
     const coarse = { response: loadHeat(16, 113, 400) };
     const phases = [loadPhase("a", { heat }), loadPhase("b", { startS: 61.5, durationS: 1_800, heat: coarse })];
-    const counts = countsIn(figureOf(phases, "Response times over time"));
+    const counts = countsIn(figureOf(phases, "E2E latency over time"));
     expect(counts.flat().reduce((sum, count) => sum + count, 0)).toBe(ALL + 113 * 1_302 + 56 * 12);
   });
 
   test("a record without heat data has none", () => {
-    expect(figureOf([loadPhase("a")], "Response times over time")).toEqual([]);
+    expect(figureOf([loadPhase("a")], "E2E latency over time")).toEqual([]);
   });
 });

@@ -25,7 +25,7 @@ export const noCounts = (): Counts => ({
 });
 
 /** Latencies of a second: E2E latency of each mode, and TTFT. */
-export const SECOND_FIGURES = ["streaming", "nonStreaming", "ttft"] as const;
+const SECOND_FIGURES = ["streaming", "nonStreaming", "ttft"] as const;
 type SecondFigure = (typeof SECOND_FIGURES)[number];
 export type OfFigures<Value> = Record<SecondFigure, Value>;
 

@@ -8,8 +8,8 @@ import { spansOfRun } from "../../load-phases.ts";
 import { DataTable, Figure } from "../../parts.tsx";
 
 const FIGURES = [
-  { figure: "response", title: "Response times over time", what: "response times" },
-  { figure: "ttft", title: "Times to first token over time", what: "times to first token" },
+  { figure: "response", what: "E2E latency" },
+  { figure: "ttft", what: "TTFT" },
 ] as const;
 
 /** One or two columns are a histogram, and percentiles show that better. */
@@ -23,7 +23,7 @@ export function RunHeat({ run }: { readonly run: LoadRun }) {
   return (
     <details>
       <summary>Heat maps: latency distribution over time</summary>
-      {drawn.map(({ figure, title, what }) => {
+      {drawn.map(({ figure, what }) => {
         const heat = heatColumns(run.phases, figure);
         if (heat === undefined) return null;
         const { everyS, cells } = heat;
@@ -31,7 +31,7 @@ export function RunHeat({ run }: { readonly run: LoadRun }) {
         return (
           <Figure
             key={figure}
-            title={title}
+            title={`${what} over time`}
             note={`Admitted requests by duration, for every ${width}: a stronger colour means more requests.`}
             drawing={
               <HeatMap
