@@ -4,8 +4,8 @@ import { LOAD_DISCARDED, recoverLoad } from "../../../src/run/record/recover-loa
 
 const line = (event: string, more: object = {}): JournalLine => ({ event, at: "2026-11-23T00:00:00.000Z", ...more });
 const started = line("load-started", { runs: [{ name: "starter", kind: "tier", engine: "native", workload: null }] });
-const progress = (phase: string) =>
-  line("load-progress", { run: "starter", phase, elapsedS: 1, inFlight: 0, counts: { offered: 4, sent: 4 } });
+const progress = (phase: string, more: object = {}) =>
+  line("load-progress", { run: "starter", phase, elapsedS: 1, inFlight: 0, counts: { offered: 4, sent: 4 }, ...more });
 
 test("of a killed run whose tiers were measured again only the second measurement counts", () => {
   const phasesOf = (...lines: JournalLine[]) =>
@@ -15,4 +15,14 @@ test("of a killed run whose tiers were measured again only the second measuremen
     ["starter", ["warm-up"]],
   ]);
   expect(phasesOf(started, progress("recovery"), line(LOAD_DISCARDED))).toBeUndefined();
+});
+
+test("the latencies of a killed run are those of each mode; an older journal, which mixed them, has none", () => {
+  const secondsOf = (more: object) =>
+    recoverLoad([started, progress("recovery", more)])?.runs[0]?.phases[0]?.series.map(
+      ({ responseByModeMs }) => responseByModeMs,
+    );
+  const responseByModeMs = { streaming: { p50: 2_000, p95: 2_100, p99: 2_200 }, nonStreaming: null };
+  expect(secondsOf({ responseByModeMs })).toEqual([responseByModeMs]);
+  expect(secondsOf({ p50Ms: 12, p95Ms: 30, p99Ms: 40 })).toEqual([undefined]);
 });

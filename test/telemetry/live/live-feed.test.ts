@@ -4,6 +4,7 @@ import { DEFAULT_BOUNDS, nowUs } from "../../../src/load/index.ts";
 import { OutcomeCounts } from "../../../src/load/measure/phase-record.ts";
 import { Tally } from "../../../src/load/measure/tally.ts";
 import { LiveFeed } from "../../../src/telemetry/live/live-feed.ts";
+import { sent } from "../../load/support/observations.ts";
 import { loadPhase } from "../../support/load-records.ts";
 
 test("a gateway that invents reasons for its denials and repeats keys: the most frequent ones are shown, and no key", () => {
@@ -71,4 +72,24 @@ test("the time left is that of the run: the rest of the phase, and the later one
   feed.ended("starter", loadPhase("closed"));
   const left = feed.since(0).phases.map(({ runLeftS }) => (runLeftS === null ? null : Math.ceil(runLeftS)));
   expect(left).toEqual([90, null, 30]);
+});
+
+test("the latencies of streams and of non-streaming replies are separate", () => {
+  const originUs = nowUs();
+  const tally = new Tally(originUs);
+  using feed = new LiveFeed({ target: "staging", redactor: new Redactor([]), onUpdate: () => undefined });
+  const ended = (stream: boolean, ms: number) =>
+    tally.observed(
+      sent(0, { stream, outcome: "admitted", dueUs: originUs, sentUs: originUs, endUs: originUs + ms * 1_000 }),
+    );
+  for (let count = 0; count < 10; count++) {
+    ended(true, 2_000);
+    ended(false, 3);
+  }
+  const running = { outcomes: new OutcomeCounts(), sender: { inFlight: 0, opened: 1 }, bounds: DEFAULT_BOUNDS };
+  feed.start({ ...running, run: "w", name: "w", originUs, totalS: 5, tally });
+  feed.ended("w", loadPhase("w"));
+  const [latency] = feed.since(0).latencies;
+  expect(latency?.responseByModeMs.streaming?.p50).toBeCloseTo(2_000, -1);
+  expect(latency?.responseByModeMs.nonStreaming?.p99).toBeCloseTo(3, 1);
 });
