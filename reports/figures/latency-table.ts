@@ -18,7 +18,15 @@ const admittedClasses = ({ classes }: LoadPhase): LoadClass[] =>
 
 /** The class that represents a phase, streams first: of those with enough requests for a p99 the slowest, otherwise the largest. */
 export function headlineClass(phase: LoadPhase): LoadClass | undefined {
-  const admitted = admittedClasses(phase);
+  return representative(admittedClasses(phase));
+}
+
+/** The class that represents the other mode of a phase. @param entry the headline class. */
+export function otherModeClass(phase: LoadPhase, entry: LoadClass): LoadClass | undefined {
+  return representative(admittedClasses(phase).filter(({ stream }) => stream !== entry.stream));
+}
+
+function representative(admitted: readonly LoadClass[]): LoadClass | undefined {
   const streams = admitted.filter(({ ttftMs }) => ttftMs !== null);
   const [candidates, field] = streams.length > 0 ? [streams, "ttftMs" as const] : [admitted, "responseMs" as const];
   const large = candidates.filter(({ count }) => count >= SAMPLES_NEEDED.p99);

@@ -156,7 +156,7 @@ function logTicksAt(scale: Scale, { steps, every }: (typeof LOG_STEPS)[number]):
 }
 
 function short(value: number): string {
-  if (value >= 10_000) return `${Number((value / 1_000).toPrecision(3))}k`;
+  if (value >= 1_000) return `${Number((value / 1_000).toPrecision(3))}k`;
   return String(Number(value.toPrecision(6)));
 }
 

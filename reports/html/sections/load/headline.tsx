@@ -1,6 +1,6 @@
 import type { LoadClass, LoadPhase, LoadRun } from "../../../../src/record/index.ts";
 import { oneLine } from "../../../clean-text.ts";
-import { headlineClass, headlinePhase, kindOf } from "../../../figures/latency-table.ts";
+import { headlineClass, headlinePhase, kindOf, otherModeClass } from "../../../figures/latency-table.ts";
 import { quantileLegend, quantileText } from "../../../figures/quantiles.ts";
 import { steadyText, throughputOf } from "../../../figures/throughput.ts";
 import { decimal, ms } from "../../format.ts";
@@ -13,6 +13,7 @@ export function Headline({ run }: { readonly run: LoadRun }) {
   const sum = (read: (phase: LoadPhase) => number) => phases.reduce((total, one) => total + read(one), 0);
   const sent = sum((one) => one.sent);
   const entry = headlineClass(phase);
+  const other = entry === undefined ? undefined : otherModeClass(phase, entry);
   const where = oneLine(phase.name, 40);
   const kind = entry === undefined ? "nothing was admitted" : `${where}, ${kindOf(entry)}`;
   const waits =
@@ -34,7 +35,8 @@ export function Headline({ run }: { readonly run: LoadRun }) {
       `${where}, ${steady === undefined ? "until the last response" : steadyText(steady)}`,
     ],
     ...(entry?.ttftMs ? [["TTFT p50 / p95 / p99", mainQuantiles(entry.ttftMs, entry.count), kind]] : []),
-    ["E2E latency p50 / p95 / p99", entry?.responseMs ? mainQuantiles(entry.responseMs, entry.count) : "–", kind],
+    ["E2E latency p50 / p95 / p99", e2eText(entry), kind],
+    ...(other === undefined ? [] : [["E2E latency p50 / p95 / p99", e2eText(other), `${where}, ${kindOf(other)}`]]),
     ...(goodput === undefined
       ? []
       : [
@@ -54,7 +56,7 @@ export function Headline({ run }: { readonly run: LoadRun }) {
     <>
       <dl class="headline-figures">
         {figures.map(([name, value, note]) => (
-          <div key={name}>
+          <div key={`${name} ${note}`}>
             <dt>{name}</dt>
             <dd>
               {value} <small>{note}</small>
@@ -66,6 +68,9 @@ export function Headline({ run }: { readonly run: LoadRun }) {
     </>
   );
 }
+
+const e2eText = (entry: LoadClass | undefined): string =>
+  entry?.responseMs ? mainQuantiles(entry.responseMs, entry.count) : "–";
 
 /** The most important quantiles, with their intervals where these are wide. */
 function mainQuantiles(quantiles: NonNullable<LoadClass["responseMs"]>, count: number): string {

@@ -38,7 +38,7 @@ export function PhaseTable({ record: { checks }, run }: Omit<Of, "anchors">) {
         "Verdict",
         ...numbers("Offered", "Sent", "Admitted", "Denied", "Failed", "Invalid", ...(hasDropped ? ["Dropped"] : [])),
         ...numbers(
-          "Admitted/s",
+          "Admitted/s, whole phase",
           run.phases.some(({ denied }) => denied > 0) ? "Peak in flight, denied included" : "Peak in flight",
         ),
         ...(hasSteady ? ["Steady state"] : []),
@@ -46,7 +46,7 @@ export function PhaseTable({ record: { checks }, run }: Omit<Of, "anchors">) {
       rows={run.phases.map((phase) => [
         <span key="phase">
           {oneLine(phase.name, 40)}
-          <span class="because">{oneLine(phase.title, 160)}</span>
+          {phase.title === phase.name ? null : <span class="because">{oneLine(phase.title, 160)}</span>}
         </span>,
         <StatusMark key="verdict" status={statusOfPhase(checks, run, phase) ?? "not-applicable"} />,
         decimal(phase.offered),
