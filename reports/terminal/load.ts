@@ -271,9 +271,9 @@ function sessionLines({ started, completed, turns }: NonNullable<LoadPhase["sess
 }
 
 function steadyLines(phase: LoadPhase): string[] {
-  const { admittedPerS, steady } = throughputOf(phase);
+  const { steady } = throughputOf(phase);
   const unsteady = unsteadyText(phase).replace(/^; /, "");
   if (unsteady !== "") return [`  ${phase.name}: ${unsteady}`];
   if (steady === undefined || steady.fromS === phase.startS) return [];
-  return [`  ${phase.name}: ${steadyText(steady)}, ${formatNumber(admittedPerS, 1)} admitted/s`];
+  return [`  ${phase.name}: ${steadyText(steady)}`];
 }

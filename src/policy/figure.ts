@@ -43,12 +43,16 @@ const MIN_SAMPLES: Readonly<Record<Stat, number>> = { p50: 6, p90: 36, p95: 72, 
 /** Independent samples that a statistic needs to meet a bound. */
 export const minSamplesOf = (stat: Stat): number => MIN_SAMPLES[stat];
 
-/** Why this many samples give no value of a quantile: they are too few, or count as fewer because they are correlated. */
-export function whyTooFew(samples: number, stat: Stat): string {
+/**
+ * Why this many samples give no value of a quantile: they are too few, or count as fewer because they are correlated.
+ *
+ * @param of which samples, if a record has others: ` of {dialect=chat}`.
+ */
+export function whyTooFew(samples: number, stat: Stat, of = ""): string {
   const needed = MIN_SAMPLES[stat];
   return samples < needed
-    ? `${samples} samples are too few for ${stat}, which needs ${needed}`
-    : `the ${samples} samples are correlated in time and count as fewer than the ${needed} independent ones that ${stat} needs; run a longer load`;
+    ? `${samples} samples${of} are too few for ${stat}, which needs ${needed}`
+    : `the ${samples} samples${of} are correlated in time and count as fewer than the ${needed} independent ones that ${stat} needs; run a longer load`;
 }
 
 /**
@@ -79,20 +83,27 @@ function ofDistributions(all: readonly DistributionSeries[], threshold: Threshol
   const series = all.filter((entry) => matches(withOutcome, entry.labels) && entry.quantiles !== null);
   if (series.length === 0)
     return threshold.metric === "itl_ms" ? withoutUsage(all, withOutcome) : nothing(all, withOutcome);
-  const samples = Math.min(...series.map((entry) => entry.samples));
+  const fewest = series.reduce((least, entry) => (entry.samples < least.samples ? entry : least));
+  const { samples } = fewest;
   if (series.some(({ valid }) => !valid)) return { why: "this machine was too busy to judge timing", samples };
   const needed = MIN_SAMPLES[stat];
   const proof = samples < needed || series.some(unsureAt(stat)) ? crossingOf(series, threshold) : undefined;
   if (proof !== undefined) return proof;
-  if (samples < needed) return { why: whyTooFew(samples, stat), samples };
+  if (samples < needed) return { why: whyTooFew(samples, stat, ofSeries(fewest, series)), samples };
   const unsure = series.find(unsureAt(stat));
-  if (unsure !== undefined) return { why: whyTooFew(unsure.samples, stat), samples };
+  if (unsure !== undefined) return { why: whyTooFew(unsure.samples, stat, ofSeries(unsure, series)), samples };
   const figures = series.flatMap(({ quantiles, intervals, labels: own, samples: of }): Figure[] =>
     quantiles === null
       ? []
       : [{ value: quantiles[stat], ...endsOf(stat === "max" ? null : intervals?.[stat]), samples: of, labels: own }],
   );
   return worst(figures, threshold);
+}
+
+/** ` of {dialect=chat, stream=true}`: the labels that distinguish a series from the others that a threshold selects. */
+function ofSeries({ labels }: DistributionSeries, all: readonly DistributionSeries[]): string {
+  const own = Object.entries(labels).filter(([name, value]) => all.some((other) => other.labels[name] !== value));
+  return own.length === 0 ? "" : ` of {${own.map(([name, value]) => `${name}=${value}`).join(", ")}}`;
 }
 
 const unsureAt =

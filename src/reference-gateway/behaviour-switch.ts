@@ -1,4 +1,4 @@
-import { UsageError } from "../core/index.ts";
+import { nearestOf, UsageError } from "../core/index.ts";
 import type { VariantContract } from "./change.ts";
 import type { LedgerDescription } from "./ledger/description.ts";
 import { MUTATIONS } from "./mutations/mutation-table.ts";
@@ -71,12 +71,14 @@ function pick<T extends { readonly name: string }>(what: string, table: readonly
   return names.map((name) => {
     const found = table.find((entry) => entry.name === name);
     if (found !== undefined) return found;
-    const continued = table.filter((entry) => entry.name.startsWith(name));
-    const near = [
-      ...continued,
-      ...table.filter((entry) => !continued.includes(entry) && sharesAWord(entry.name, name)),
-    ].map((entry) => entry.name);
-    const hint = near.length === 0 ? "" : ` Similar: ${near.slice(0, 5).join(", ")}.`;
+    const known = table.map((entry) => entry.name);
+    const nearest = [nearestOf(name, known)].filter((one) => one !== undefined);
+    const near = new Set([
+      ...known.filter((one) => one.startsWith(name)),
+      ...nearest,
+      ...known.filter((one) => sharesAWord(one, name)),
+    ]);
+    const hint = near.size === 0 ? "" : ` Similar: ${[...near].slice(0, 5).join(", ")}.`;
     throw new UsageError(`there is no ${what} "${name}".${hint}`, {
       hint: `\`gauntlet gateway --list-${what}s\` lists all.`,
     });

@@ -45,6 +45,12 @@ describe("a quantile that has too few samples", () => {
     expect(JSON.stringify(judged.observed)).toContain("stream=true");
     expect(judged.outcome).toBe("broken");
   });
+
+  test("names the series that has too few", () => {
+    const judged = judge("response_ms p99 < 9000", { classes: [FEW, loadClass({ stream: false, count: 5_000 })] });
+    expect(judged.outcome).toBe("undecided");
+    expect(JSON.stringify(judged.reason)).toContain("12 samples of {stream=true} are too few for p99, which needs 368");
+  });
 });
 
 test("an undecided share says how many requests would decide it", () => {

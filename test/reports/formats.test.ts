@@ -278,7 +278,7 @@ describe("html", () => {
     expect([...order].sort((a, b) => a - b)).toEqual(order);
   });
 
-  test("the page of a load gives rate and latency next to the verdict, from the phase that admitted enough for them", () => {
+  test("the page of a load gives the rate at the limit next to the verdict, and latencies of the phase with enough requests", () => {
     const few = loadPhase("at-rate-limit", { admitted: 9, classes: [loadClass({ count: 9 })] });
     const many = loadPhase("over-rate-limit", { admitted: 346, classes: [loadClass({ count: 346 })] });
     const load = { runs: [loadRun("starter", { phases: [few, many] })] };
@@ -289,7 +289,7 @@ describe("html", () => {
       ),
     );
     const card = (body === undefined ? "" : textOf(body)).split("Target")[0] ?? "";
-    expect(card).toMatch(/Admitted[\d.]+\/s over-rate-limit/);
+    expect(card).toMatch(/Admitted[\d.]+\/s at-rate-limit, where [\d.]+\/s are allowed/);
     expect(card).toMatch(/E2E latency p50 \/ p95 \/ p99[^–]*ms over-rate-limit/);
   });
 

@@ -167,26 +167,30 @@ function sentence(record: RunRecord): string {
       if (overhead !== undefined) return "Every level was measured, and the upstream does not differ from itself.";
       if (claimed.length > 0)
         return `${enumerate(claimed.map(({ name }) => name))}: every MUST was judged and met, or its violation is waived.${cut}`;
-      return `No requirement was violated${(counts.warn ?? 0) > 0 ? `; ${plural(counts.warn ?? 0, "check instance")} warned` : ""}.${selectedSuites(record)}${cut}`;
+      return `No requirement was violated${(counts.warn ?? 0) > 0 ? `; ${resultsOf(record, counts.warn ?? 0)} warned` : ""}.${selectedSuites(record)}${cut}`;
     case "fail": {
       const open = untested > 0 ? ` ${decimal(untested)} more could not be decided.` : "";
       if (failed === 0) return `${withoutFailure(record)}${open}${cut}`;
       if (isLoadOnly(record))
-        return `${plural(failed, "expectation")} of the load ${failed === 1 ? "was" : "were"} not met.${open}${cut}`;
+        return `${resultsOf(record, failed)} ${failed === 1 ? "was" : "were"} not met.${open}${cut}`;
       if (claimed.some(({ result }) => result === "not-conformant"))
         return `${enumerate(claimed.flatMap(({ name, result }) => (result === "not-conformant" ? [name] : [])))}: a MUST is violated.${cut}`;
-      return `${plural(failed, "check instance")} failed.${open}${cut}`;
+      return `${resultsOf(record, failed)} failed.${open}${cut}`;
     }
     case "inconclusive":
       if (claimed.length > 0)
         return `No chosen profile has a violated MUST, but not every chosen profile was tested completely.${cut}`;
-      return `No failures, but ${untested > 0 ? `${plural(untested, "check instance")} ${untested === 1 ? "was" : "were"} ${undecidedWords(record)}` : "too little was judged"}.${cut}`;
+      return `No failures, but ${untested > 0 ? `${resultsOf(record, untested)} ${untested === 1 ? "was" : "were"} ${undecidedWords(record)}` : "too little was judged"}.${cut}`;
     case "error":
       return isSuiteError(checks)
         ? `Your suite has errors. Checks that ended with an error did not judge the gateway.${cut}`
         : `Gauntlet itself failed. The gateway was not judged.${cut}`;
   }
 }
+
+/** `2 check instances`; of a load, `2 expectations of the load`, which include its thresholds. */
+const resultsOf = (record: RunRecord, count: number): string =>
+  isLoadOnly(record) ? `${plural(count, "expectation")} of the load` : plural(count, "check instance");
 
 /** ` 2 of 17 suites were selected.`; empty if all were, or the run was load only. */
 function selectedSuites({ checks, notSelected = [] }: RunRecord): string {

@@ -63,7 +63,7 @@ function limitText({ beyond, binds, cut }: Capacity, { budget, signal }: Capacit
     cut === "requests"
       ? `The budget of ${formatCount(budget, "request")} ran out before the search ended.`
       : cut === "minutes"
-        ? `The remaining time was too short to run the next level, or to hold the best one for ${HOLD_S} s. Increase --minutes.`
+        ? `The remaining time was too short for the next level. A level above the declared limit, and the best one at the end, run for ${HOLD_S} s. Increase --minutes.`
         : undefined;
   if (beyond === undefined) return end ?? "No limit found up to --to.";
   return `Limited by: ${binds === "generator" ? "this machine" : binds}.${end === undefined ? "" : ` ${end}`}`;

@@ -128,7 +128,7 @@ describe("how a search ended", () => {
     ["The gateway did not meet the objective at any level (response_ms p99 < 500).", "latency", notMet],
     ["The budget of 4,000 requests ran out before the search ended.", "nothing", { cut: "requests" }],
     [
-      "Limited by: latency. The remaining time was too short to run the next level, or to hold the best one for 75 s. Increase --minutes.",
+      "Limited by: latency. The remaining time was too short for the next level. A level above the declared limit, and the best one at the end, run for 75 s. Increase --minutes.",
       "latency",
       outOfTime,
     ],

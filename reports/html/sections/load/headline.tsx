@@ -27,13 +27,8 @@ export function Headline({ run }: { readonly run: LoadRun }) {
           ],
         ];
   const { goodput } = phase;
-  const { admittedPerS, steady } = throughputOf(phase);
   const figures = [
-    [
-      "Admitted",
-      `${decimal(admittedPerS, 1)}/s`,
-      `${where}, ${steady === undefined ? "until the last response" : steadyText(steady)}`,
-    ],
+    ...admittedFigure(run, phase),
     ...(entry?.ttftMs ? [["TTFT p50 / p95 / p99", mainQuantiles(entry.ttftMs, entry.count), kind]] : []),
     ["E2E latency p50 / p95 / p99", e2eText(entry), kind],
     ...(other === undefined ? [] : [["E2E latency p50 / p95 / p99", e2eText(other), `${where}, ${kindOf(other)}`]]),
@@ -67,6 +62,19 @@ export function Headline({ run }: { readonly run: LoadRun }) {
       {legend.length === 0 ? null : <p class="note">{legend.join("; ")}.</p>}
     </>
   );
+}
+
+/** What a tier admitted at its rate limit, which is per minute; of a workload, its steady throughput. */
+function admittedFigure({ kind, limits, phases }: LoadRun, phase: LoadPhase): string[][] {
+  const figure = (perS: number, note: string) => [["Admitted", `${decimal(perS, 1)}/s`, note]];
+  if (kind === "workload") {
+    const { admittedPerS, steady } = throughputOf(phase);
+    const when = steady === undefined ? "until the last response" : steadyText(steady);
+    return figure(admittedPerS, `${oneLine(phase.name, 40)}, ${when}`);
+  }
+  const atLimit = phases.find(({ name }) => name === "at-rate-limit");
+  if (atLimit === undefined || limits === null) return [];
+  return figure(atLimit.rates.admitted, `at-rate-limit, where ${decimal(limits.rpm / 60, 1)}/s are allowed`);
 }
 
 const e2eText = (entry: LoadClass | undefined): string =>
