@@ -56,9 +56,6 @@ export function compareStored(a: StoredSide, b: StoredSide): Comparison {
     a: sideOf(a),
     b: sideOf(b),
     ...conclude(a, b, { checks, metrics, drift, notCompared, tooFew, ...counts }),
-    ...(a.record.runId === b.record.runId && {
-      nextStep: `${a.name} and ${b.name} are the same run, ${a.record.runId}. Name two different runs.`,
-    }),
     seed: null,
     order: [],
     control: null,

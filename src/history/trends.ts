@@ -187,11 +187,15 @@ function verdictOf(
   if (numbers.length < MIN_RUNS) return { verdict: "inconclusive", why: tooFewRuns(numbers.length), isTooShort: true };
   const isWorse = changePoint !== null && changePoint.after > changePoint.before === (worse === "higher");
   if (isWorse) return { verdict: "regressed", why: changedIn(changePoint) };
-  if (isSuddenlyWorse(numbers, { worse, scale, margin }))
+  const worseRuns = suddenlyWorse(numbers, { worse, scale, margin });
+  if (worseRuns > 0) {
+    const which = worseRuns === 1 ? "the latest run is" : `the latest ${worseRuns} runs are`;
+    const all = worseRuns === 1 ? "it" : "them";
     return {
       verdict: "inconclusive",
-      why: `the latest run is far worse than all before it; ${MIN_SIDE} such runs are needed to tell a change from chance`,
+      why: `${which} far worse than all before ${all}; ${MIN_SIDE} such runs are needed to tell a change from chance`,
     };
+  }
   if (changePoint !== null) return { verdict: "improved", why: changedIn(changePoint) };
   const max = scale.isRelative ? MAX_DETECTABLE.relative : MAX_DETECTABLE.difference;
   return step !== null && step > max && scale.unit !== "count"
@@ -199,16 +203,16 @@ function verdictOf(
     : { verdict: "not worse", why: "no change beyond the margin" };
 }
 
-/** Whether the latest value is beyond the margin, and twice as far from the median as any value before the newest few. */
-function isSuddenlyWorse(numbers: readonly number[], { worse, scale, margin }: Direction): boolean {
+/** Number of latest values, without a gap, that are beyond the margin, and twice as far from the median as any value before the newest few. */
+function suddenlyWorse(numbers: readonly number[], { worse, scale, margin }: Direction): number {
   const earlier = numbers.slice(0, 1 - MIN_SIDE);
   const middle = median(earlier);
   const beyond = (value: number) => (value - middle) * (worse === "higher" ? 1 : -1);
-  const latest = numbers.at(-1) ?? middle;
-  return (
-    Math.abs(changeBetween(middle, latest, scale)) >= marginAt(middle, scale, margin) &&
-    beyond(latest) > 2 * Math.max(0, ...earlier.map(beyond))
-  );
+  const isFar = (value: number) =>
+    Math.abs(changeBetween(middle, value, scale)) >= marginAt(middle, scale, margin) &&
+    beyond(value) > 2 * Math.max(0, ...earlier.map(beyond));
+  const newest = numbers.slice(1 - MIN_SIDE);
+  return newest.length - 1 - newest.findLastIndex((value) => !isFar(value));
 }
 
 function median(values: readonly number[]): number {

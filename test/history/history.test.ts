@@ -113,6 +113,15 @@ test.each<[what: string, values: number[], options: Partial<HistoryOptions>, cod
   expect(found.code, found.reasons.join()).toBe(code);
 });
 
+test.each([
+  [[300], "the latest run is far worse than all before it; 3 such runs"],
+  [[300, 310], "the latest 2 runs are far worse than all before them; 3 such runs"],
+])("the latest runs took %j: it says how many of them are far worse", async (values, why) => {
+  keepAll([...STEADY, ...values]);
+  const { metrics } = await gated();
+  expect(metrics.find(({ name }) => name === TTFT)?.why).toContain(why);
+});
+
 test.each<[what: string, values: number[], change: number | null]>([
   ["an earlier value of 0 does not turn the change into a difference", [0, 0.02, 0.02, 0.06], 2],
   ["there is no change from 0", [0, 0, 0, 0.06], null],

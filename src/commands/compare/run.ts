@@ -71,6 +71,10 @@ export async function compare(options: CompareOptions, control: RunControl): Pro
 async function compareFolders(options: CompareOptions): Promise<Outcome> {
   const names = sideNames({ path: options.a }, { path: options.b });
   const [a, b] = [storedSide(options.a ?? "", names.a), storedSide(options.b ?? "", names.b)];
+  if (a.record.runId === b.record.runId)
+    throw new UsageError(`${options.a} and ${options.b} are the same run, ${a.record.runId}`, {
+      hint: "Name the folders of two different runs. Nothing was written.",
+    });
   const comparison = compareStored(a, b);
   using folder = new RunFolder(options.out ?? defaultFolder(new Date(), { name: "compare" }));
   // The record is that of the second run, compared with the first.

@@ -18,7 +18,7 @@ interface Side {
 
 /**
  * Short names of both sides: their files without extension, the paths if these are the same, or the word in which their start
- * commands differ. If one command only adds an option, that side is named after the option's value, and the other one is `plain`. `A` and `B` if
+ * commands differ, which for the value of an option is `pace 20` or the value. If one command only adds an option, the other one is `plain`. `A` and `B` if
  * nothing short tells them apart.
  */
 export function sideNames(a: Side, b: Side): SideNames {
@@ -58,12 +58,10 @@ function differingParts(a: string | undefined, b: string | undefined): [string |
   const [one = [], other = []] = added;
   if (Math.min(one.length, other.length) === 0 && added.some(([word]) => word?.startsWith("-")))
     return [nameOfAdded(one), nameOfAdded(other)];
-  // The value of an option alone would say nothing.
-  const isValue = start > 0 && first[start - 1]?.startsWith("-") === true;
-  const from = isValue ? start - 1 : start;
-  const parts = [first, second].map((words) => words.slice(from, words.length - shared));
-  const part = (index: number) => (parts[index]?.length === 1 ? parts[index][0] : undefined);
-  return [part(0), part(1)];
+  const option = start > 0 ? first[start - 1] : undefined;
+  if (option?.startsWith("-")) return [nameOfAdded([option, ...one]), nameOfAdded([option, ...other])];
+  const only = (words: readonly string[]) => (words.length === 1 ? words[0] : undefined);
+  return [only(one), only(other)];
 }
 
 /** `no-usage` for `--mutation no-usage`; `pace 20`, because a number alone would say nothing. */

@@ -84,7 +84,7 @@ export const comparisonSchema = z.strictObject({
   b: sideSchema,
   verdict: z.enum(METRIC_VERDICTS),
   reasons: z.array(reasonSchema),
-  /** What to do next: what would decide an inconclusive session, or that both sides are the same run. */
+  /** What to do next: what would decide an inconclusive session. */
   nextStep: z.string().optional(),
   seed: z.int().nullable(),
   /** Blocks of the session in order, to record how it was interleaved. */

@@ -1,5 +1,5 @@
 // real-time: sends load, and judges how much of it was served in time
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { gauntlet, temporaryFolder } from "../../support/gauntlet.ts";
@@ -18,6 +18,11 @@ test("two stored loads: garbage is a regression, and the command is that of the 
   await load("good", "--target", "embedded");
   await load("garbage", "--mutation", "chat.empty-success");
   await load("failing", "--mutation", "load.500-now-and-then");
+
+  const itself = await gauntlet(["compare", "good", "good", "--out", "c0"], {}, at);
+  expect(itself.stderr).toMatch(/good and good are the same run, \w+\n {2}Name the folders of two different runs/);
+  expect(itself.code).toBe(2);
+  expect(existsSync(join(at, "c0"))).toBe(false);
 
   expect((await gauntlet(["compare", "good", "garbage", "--out", "c1"], {}, at)).code).toBe(1);
 
