@@ -80,7 +80,7 @@ export function renderComparison({ comparison, causes, verdict }: RunRecord, col
     // Above are the checks that changed, the figures that are worse or better, and what alone explains the conclusion.
     ...reasons
       .filter(({ detail, text }) => detail === undefined && !conclusion.includes(oneLine(text.replace(/\.$/, ""))))
-      .map(({ text }) => oneLine(text, 300)),
+      .map(({ text }) => oneLine(text, 1_000)),
     // An unfit control is one of the reasons.
     ...(control === null || reasons.some(({ text }) => text === control.message)
       ? []

@@ -1,4 +1,5 @@
 export { nowUs } from "../http/load-client/index.ts";
+export { beyondLimit } from "./analysis/beyond-limit.ts";
 export { type Capacity, type CapacityStep, findCapacity, HOLD_S } from "./analysis/capacity/find-capacity.ts";
 export type { FrontierPoint } from "./analysis/capacity/frontier.ts";
 export { assertMeasurable, parseObjective } from "./analysis/capacity/objective.ts";

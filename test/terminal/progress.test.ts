@@ -216,6 +216,19 @@ test("without a terminal too, a cause is printed when it is found", () => {
   expect(written).toEqual(["gauntlet: ✗ fail: an unknown key gets 403 (AUTH-2, auth.unknown-key)\n"]);
 });
 
+test("without a terminal, a tier says how much is left of its phase, and of all of its phases", () => {
+  vi.useFakeTimers();
+  try {
+    const written: string[] = [];
+    const onProgress = plainProgress((text) => written.push(text));
+    vi.setSystemTime(Date.now() + 11_000);
+    onProgress(load("starter"));
+    expect(written.join("")).toMatch(/, 35 s of the phase left, 1 min 35 s of the run\n$/);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 test("without a terminal, a load says what it waits for, and one check is singular", () => {
   vi.useFakeTimers();
   try {

@@ -102,7 +102,7 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
   const isBroken = found.steps.some(({ binds }) => binds === "invalid replies");
   const exitCode = exitAfter(interruption, isBroken ? EXIT.gateFailed : isOpen ? EXIT.inconclusive : EXIT.pass);
   const { objective } = options;
-  const head = { name, objective, exitCode, budget: permit.budget.allowed.requests, signal: interruption.by() };
+  const head = { name, objective, to, exitCode, budget: permit.budget.allowed.requests, signal: interruption.by() };
   return write({
     document: documentOf(found, { exitCode, unit, objective }),
     ...describeCapacity(found, head),

@@ -11,6 +11,8 @@ interface CapacityHead {
   readonly name: string;
   /** The objective as written. */
   readonly objective: string;
+  /** The highest level of the search. */
+  readonly to: number;
   readonly exitCode: number;
   /** Requests that the search was allowed to send. */
   readonly budget: number;
@@ -56,14 +58,16 @@ function sentenceOf({ best, beyond, binds, steps }: Capacity, { name, objective 
 }
 
 /** What limited, or why the search ended without a limit. */
-function limitText({ beyond, binds, cut }: Capacity, { budget, signal }: CapacityHead): string {
+function limitText({ best, beyond, binds, cut }: Capacity, { to, budget, signal }: CapacityHead): string {
   if (signal !== undefined) return `Interrupted by ${signal} before the search ended.`;
   if (cut === "interrupted") return "Interrupted before the search ended.";
   const end =
     cut === "requests"
       ? `The budget of ${formatCount(budget, "request")} ran out before the search ended.`
       : cut === "minutes"
-        ? `The remaining time was too short for the next level. A level above the declared limit, and the best one at the end, run for ${HOLD_S} s. Increase --minutes.`
+        ? (best?.level ?? 0) >= to
+          ? `The remaining time was too short to hold this level for ${HOLD_S} s. Increase --minutes, and --to to try higher levels.`
+          : `The remaining time was too short for the next level. A level above the declared limit, and the best one at the end, run for ${HOLD_S} s. Increase --minutes.`
         : undefined;
   if (beyond === undefined) return end ?? "No limit found up to --to.";
   return `Limited by: ${binds === "generator" ? "this machine" : binds}.${end === undefined ? "" : ` ${end}`}`;

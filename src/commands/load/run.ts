@@ -5,6 +5,7 @@ import {
   assertMeasurable,
   assertNoEvents,
   assertReachable,
+  beyondLimit,
   boundedBy,
   eventSecrets,
   parseUntil,
@@ -79,7 +80,7 @@ export async function load(options: LoadOptions, control: RunControl): Promise<O
   const workloads = named.map((workload) => servedWorkload(workload, opened.target));
   for (const { mix } of workloads) if (until !== undefined) assertMeasurable([until], mix);
   const length = options.brief ? "brief" : "thorough";
-  const needs = workloads.flatMap(thresholdNeeds);
+  const needs = workloads.flatMap((workload) => [...thresholdNeeds(workload), ...beyondLimit(workload, opened.target)]);
   const permit = permitFor(opened.target, planOfLoads(opened.target, workloads, length), "load");
   if (options.dryRun) return dryRun(permit, { workloads, length, needs });
   for (const text of needs) onProgress({ kind: "notice", text });

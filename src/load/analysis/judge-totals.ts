@@ -116,7 +116,7 @@ export function judgeTotals({ allow, written }: Pick<Workload, "allow" | "writte
       requirements: [],
       met: denied <= sent * allow.deniedShare,
       expected: percent(allow.deniedShare),
-      observed: `${denied} denied, ${share(denied)}`,
+      observed: `${denied} denied, ${share(denied)}${denied === 0 ? "" : `: ${denialsText(denials)}`}`,
       basis: "timing",
       magnitude: denied / sent,
     }),
@@ -136,7 +136,7 @@ export function judgeTotals({ allow, written }: Pick<Workload, "allow" | "writte
       requirements: [],
       met: failed <= sent * allow.failedShare,
       expected: percent(allow.failedShare),
-      observed: `${failed} failed, ${share(failed)}`,
+      observed: `${failed} failed, ${share(failed)}${failed === 0 ? "" : `: ${countsText(failures)}`}`,
       basis: stated > sent * allow.failedShare ? "content" : "timing",
       magnitude: failed / sent,
     }),
@@ -154,11 +154,23 @@ export function judgeTotals({ allow, written }: Pick<Workload, "allow" | "writte
   return findings.filter((one) => !replaced.includes(one.name));
 }
 
-/** `40 401 invalid_api_key, 2 429 without a reason`. */
-function denialsText(denials: JudgedPhase["denials"]): string {
+/** `40 × 401 invalid_api_key, 2 × 429 without a reason`. */
+const denialsText = (denials: JudgedPhase["denials"]): string =>
+  countsText(
+    denials.map(({ reason, count }) => ({ what: /^\d+$/.test(reason) ? `${reason} without a reason` : reason, count })),
+  );
+
+/** A gateway may name a new reason in each denial. */
+const MAX_NAMED = 5;
+
+/** `24 × 500, 3 × reset`, most frequent first. */
+function countsText(all: readonly { readonly what: string; readonly count: number }[]): string {
   const counts = new Map<string, number>();
-  for (const { reason, count } of denials) counts.set(reason, (counts.get(reason) ?? 0) + count);
-  return [...counts]
-    .map(([reason, count]) => `${count} ${/^\d+$/.test(reason) ? `${reason} without a reason` : reason}`)
-    .join(", ");
+  for (const { what, count } of all) counts.set(what, (counts.get(what) ?? 0) + count);
+  const named = [...counts].sort(([, a], [, b]) => b - a);
+  const others = named.length - MAX_NAMED;
+  return [
+    ...named.slice(0, MAX_NAMED).map(([what, count]) => `${count} × ${what}`),
+    ...(others > 0 ? [`and ${others} more`] : []),
+  ].join(", ");
 }

@@ -8,12 +8,14 @@ import { assertMeasurable } from "./capacity/objective.ts";
 /**
  * Checks, before anything is sent, whether a workload can decide its thresholds.
  *
- * @returns a sentence for each threshold for which the workload sends too few requests: it can only be crossed, or stay undecided.
+ * @returns a sentence for each threshold for which the workload sends too few requests, or may by chance: it can only be crossed, or stay undecided.
  * @throws UsageError for a threshold that matches no requests, or on a latency that none of them has.
  */
 export function thresholdNeeds({ arrivals, mix, thresholds = [] }: Workload): string[] {
   if (arrivals === undefined) return [];
-  const { requests } = planOf(arrivals);
+  const { requests, maxRequests } = planOf(arrivals);
+  // Both the arrivals and the kind of each request may be random.
+  const isRandom = maxRequests !== undefined || mix.length > 1;
   const weights = mix.reduce((sum, { weight }) => sum + weight, 0);
   return thresholds.flatMap(({ threshold }) => {
     const classes = mix.filter((one) => appliesTo(threshold, one));
@@ -29,13 +31,20 @@ export function thresholdNeeds({ arrivals, mix, thresholds = [] }: Workload): st
     const expected = classes.map(({ weight }) => Math.floor((requests * weight) / weights));
     const needed = requestsNeeded(threshold);
     const planned = isLatency(threshold) ? Math.min(...expected) : expected.reduce((sum, own) => sum + own, 0);
-    if (needed === undefined || planned >= needed) return [];
+    const fewest = isRandom ? planned - DEVIATIONS * Math.sqrt(planned) : planned;
+    if (needed === undefined || fewest >= needed) return [];
     const of = isLatency(threshold) && mix.length > 1 ? " of each kind" : "";
+    const needs = `threshold "${threshold.text}" needs at least ${formatNumber(needed)} requests${of} to be met`;
     return [
-      `threshold "${threshold.text}" needs at least ${formatNumber(needed)} requests${of} to be met, but the workload sends only about ${formatNumber(planned)}, so the threshold can only be crossed or remain undecided`,
+      planned >= needed
+        ? `${needs}; the workload sends about ${formatNumber(planned)}, which by chance may be too few`
+        : `${needs}, but the workload sends only about ${formatNumber(planned)}, so the threshold can only be crossed or remain undecided`,
     ];
   });
 }
+
+/** A random number of requests is lower than expected by more than this many standard deviations in 1 of 44 runs. */
+const DEVIATIONS = 2;
 
 /** Whether requests of a class count for a threshold. */
 function appliesTo({ labels }: Threshold, { dialect, stream }: RequestClass): boolean {

@@ -3,7 +3,13 @@ import { groupBy } from "../../core/index.ts";
 import type { Redactor } from "../../http/recorder/index.ts";
 import { type EventNotice, LoopDelay, nowUs, type RunningPhase } from "../../load/index.ts";
 import { Histogram } from "../../metrics/index.ts";
-import type { Finding, JudgedPhase, LoadSecond, LoadVerdict, SecondQuantiles } from "../../record/index.ts";
+import {
+  type Finding,
+  type JudgedPhase,
+  type LoadSecond,
+  type LoadVerdict,
+  SAMPLES_NEEDED,
+} from "../../record/index.ts";
 
 /** A second of a phase as in the report; until the phase ends, in flight is the observed value. */
 export interface LiveSecond extends LoadSecond {
@@ -35,11 +41,14 @@ export interface LivePhase {
 /** When an event of a workload began, or was undone. */
 export type LiveEvent = Pick<EventNotice, "run" | "event" | "does" | "atS">;
 
-/** Latencies of the admitted requests of a run so far, ms; `null` if there are none. */
+/** Latencies, ms; `null`: too few requests, as in the report. */
+export type LiveQuantiles = Readonly<Record<"p50" | "p95" | "p99", number | null>>;
+
+/** Latencies of the admitted requests of a run so far; `null` if there are none. */
 export interface LiveLatency {
   readonly run: string;
-  readonly ttftMs: SecondQuantiles;
-  readonly responseByModeMs: { readonly streaming: SecondQuantiles; readonly nonStreaming: SecondQuantiles };
+  readonly ttftMs: LiveQuantiles | null;
+  readonly responseByModeMs: { readonly streaming: LiveQuantiles | null; readonly nonStreaming: LiveQuantiles | null };
 }
 
 /** A threshold of a workload. */
@@ -259,7 +268,10 @@ function latenciesOf(phases: readonly WatchedPhase[]): LiveLatency[] {
         for (const { outcome, stream, figures } of running.tally.classes)
           if (outcome === "admitted" && stream === streams)
             for (const [name, histogram] of figures) if (name === figure) all.merge(histogram);
-      return all.quantilesMs();
+      const quantiles = all.quantilesMs();
+      if (quantiles === null) return null;
+      const known = (name: "p95" | "p99") => (all.count < SAMPLES_NEEDED[name] ? null : quantiles[name]);
+      return { p50: quantiles.p50, p95: known("p95"), p99: known("p99") };
     };
     const responseByModeMs = { streaming: pooled("response", true), nonStreaming: pooled("response", false) };
     return { run, ttftMs: pooled("ttft", true), responseByModeMs };

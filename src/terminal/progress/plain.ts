@@ -43,19 +43,7 @@ export function plainProgress(write: (text: string) => void): OnProgress {
 }
 
 function describe(progress: LoadProgress): string {
-  const {
-    run,
-    phase,
-    elapsedS,
-    totalS,
-    inFlight,
-    sentPerS,
-    admittedPerS,
-    denied,
-    failed,
-    invalid = 0,
-    waiting,
-  } = progress;
+  const { run, phase, inFlight, sentPerS, admittedPerS, denied, failed, invalid = 0, waiting } = progress;
   const parts = [
     ...(waiting === undefined ? [] : [`waiting ${duration(waiting.leftS)} for ${waiting.what}`]),
     `${formatNumber(sentPerS)}/s sent`,
@@ -65,7 +53,15 @@ function describe(progress: LoadProgress): string {
     ...(denied === 0 ? [] : [`${formatNumber(denied)} denied`]),
     ...(failed === 0 ? [] : [`${formatNumber(failed)} failed`]),
     ...(invalid === 0 ? [] : [`${formatNumber(invalid)} invalid`]),
-    ...(totalS === undefined ? [] : loadLeft(totalS - elapsedS, inFlight)),
+    ...leftOf(progress),
   ];
   return `${phase === run ? run : `${run} ${phase}`}: ${parts.join(", ")}`;
+}
+
+/** `57 s of the phase left, 1 min 35 s of the run`. */
+function leftOf({ elapsedS, totalS, runLeftS, inFlight }: LoadProgress): string[] {
+  if (totalS === undefined) return [];
+  const phaseLeftS = totalS - elapsedS;
+  if (runLeftS === undefined || runLeftS <= phaseLeftS || phaseLeftS <= 0) return loadLeft(phaseLeftS, inFlight);
+  return [`${duration(phaseLeftS)} of the phase left, ${duration(runLeftS)} of the run`];
 }

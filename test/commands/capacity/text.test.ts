@@ -22,9 +22,12 @@ function found(level: number, binds: Binds, overrides: Partial<Capacity> = {}): 
   return { best: held, beyond, steps, frontier: [], held, binds, confidence: "high", cut: null, ...overrides };
 }
 
-function textOf(capacity: Capacity, head: { readonly name?: string; readonly signal?: string } = {}): string {
-  const { name = RATE, signal } = head;
-  const rest = { objective: "response_ms p99 < 500", exitCode: 0, budget: 4_000, signal };
+function textOf(
+  capacity: Capacity,
+  head: { readonly name?: string; readonly signal?: string; readonly to?: number } = {},
+): string {
+  const { name = RATE, signal, to = 100 } = head;
+  const rest = { objective: "response_ms p99 < 500", to, exitCode: 0, budget: 4_000, signal };
   return resultText(describeCapacity(capacity, { name, ...rest }), pc.createColors(false));
 }
 
@@ -134,6 +137,13 @@ describe("how a search ended", () => {
     ],
   ])("%s", (sentence, binds, overrides) => {
     expect(textOf(found(20, binds, overrides))).toContain(sentence);
+  });
+
+  test("the highest level that was asked for could not be held in time", () => {
+    const text = textOf(found(20, "nothing", { ...outOfTime, held: undefined }), { to: 20 });
+    expect(text).toContain(
+      "The remaining time was too short to hold this level for 75 s. Increase --minutes, and --to to try higher levels.",
+    );
   });
 
   test("a signal is named instead of a limit", () => {

@@ -70,8 +70,8 @@ function Tier({ record, run, anchors }: RunProps) {
       </h3>
       <p>
         {run.limits === null
-          ? "The account's limits are not known."
-          : `Limits: ${decimal(run.limits.rpm)} requests a minute, ${decimal(run.limits.inFlight)} in flight.`}{" "}
+          ? ""
+          : `Limits: ${decimal(run.limits.rpm)} requests a minute, ${decimal(run.limits.inFlight)} in flight. `}
         {duration(run.durationS * 1_000)}, engine {run.engine}
         {run.protocol === undefined ? "" : ` over ${run.protocol}`}, {plural(run.keys.length, "key")}.
       </p>
