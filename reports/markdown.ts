@@ -2,31 +2,21 @@ import { formatNumber, withSign } from "../src/core/index.ts";
 import {
   type Cause,
   type Comparison,
-  checksOfThresholds,
   explainedBy,
   type LoadRun,
   type ProfileResult,
   type RunRecord,
   STATUSES,
-  statusOfFinding,
-  statusOfPhase,
 } from "../src/record/index.ts";
 import { causesInWords, requirementSentence, weightOf } from "./causes.ts";
-import { oneLine, visible } from "./clean-text.ts";
+import { generatorNote, latencyTable, outcomesTable, thresholdsPart } from "./ci/load-tables.ts";
 import { rerunOf } from "./evidence/reproduce.ts";
-import { latenciesOf, latencyLegend, latencyTitle } from "./figures/latency-table.ts";
-import { SHOWN_STATS } from "./figures/quantiles.ts";
+import { latenciesOf, latencyLegend } from "./figures/latency-table.ts";
 import { startedLoads } from "./figures/started-loads.ts";
+import { code, command, inline, preformatted } from "./markdown-text.ts";
 import { type Outcome, outcomesOf } from "./outcomes.ts";
 import { SIGNS } from "./status-style.ts";
-import {
-  claimedFirst,
-  describeComparison,
-  describeFacts,
-  describeFigure,
-  describeProfile,
-  groupDrift,
-} from "./text/index.ts";
+import { claimedFirst, describeComparison, describeFigure, describeProfile, groupDrift } from "./text/index.ts";
 import { pasteInto, unblockYaml } from "./unblock.ts";
 
 /** Maximum size of a summary. GitHub discards the whole upload of step summaries above 1,024 KiB; the rest is for other steps. */
@@ -35,8 +25,7 @@ const MAX_CAUSES = 10;
 const MAX_OTHERS = 20;
 const MAX_FAILURES = 10;
 const MAX_LINES = 12;
-const MAX_TEXT_CHARACTERS = 300;
-const MAX_CODE_CHARACTERS = 600;
+const MAX_PHASES = 40;
 
 const SHOWN = ["harness-error", "fail", "flaky", "inconclusive"] as const;
 
@@ -49,6 +38,8 @@ export function renderMarkdown(record: RunRecord): string {
   const explained = explainedBy(record.causes);
   const unexplained = outcomes.filter(({ id }) => !explained.has(id));
   const problems = SHOWN.flatMap((status) => unexplained.filter((outcome) => outcome.status === status));
+  // Two open parts, of a cause and of a problem, are still short; among several causes, an open problem would look like the main one.
+  const isOnlyProblem = problems.length === 1 && record.causes.length <= 1;
   const blocked = outcomes.filter(({ status }) => status === "blocked");
   const warned = unexplained.filter(({ status }) => status === "warn");
   const parts = [
@@ -60,7 +51,7 @@ export function renderMarkdown(record: RunRecord): string {
     ...causesPart(record),
     ...(loads.length === 0 ? [] : [loadPart(record, loads)]),
     ...(record.comparison === undefined ? [] : [comparisonPart(record.comparison)]),
-    ...problems.slice(0, MAX_FAILURES).map((outcome) => problem(record, outcome)),
+    ...problems.slice(0, MAX_FAILURES).map((outcome) => problem(record, outcome, { isOpen: isOnlyProblem })),
     ...(problems.length > MAX_FAILURES ? [`and ${problems.length - MAX_FAILURES} more, in the full report.`] : []),
     ...(blocked.length === 0 ? [] : [blockedPart(record, blocked)]),
     ...(waived.length === 0 ? [] : [waivedPart(waived)]),
@@ -95,7 +86,8 @@ function causesPart(record: RunRecord): string[] {
   const summary = causesInWords(record);
   if (summary === undefined) return [];
   const { causes } = record;
-  const shown = causes.slice(0, MAX_CAUSES).map((cause) => causePart(record, cause));
+  const isOpen = causes.length === 1;
+  const shown = causes.slice(0, MAX_CAUSES).map((cause) => causePart(record, cause, { isOpen }));
   return [
     `**${summary}**`,
     ...shown,
@@ -103,89 +95,62 @@ function causesPart(record: RunRecord): string[] {
   ];
 }
 
-function causePart(record: RunRecord, cause: Cause): string {
-  return [
-    `<details><summary>${SIGNS[cause.weight]} ${weightOf(record, cause)}: ${inline(cause.title)}</summary>`,
-    "",
+function causePart(record: RunRecord, cause: Cause, { isOpen }: Folding): string {
+  const summary = `${SIGNS[cause.weight]} ${weightOf(record, cause)}: ${inline(cause.title)}`;
+  const lines = [
     `- ${inline(requirementSentence(record, cause))}`,
     `- ${inline(cause.advice)}`,
     ...cause.checks.slice(0, MAX_LINES).map((id) => `- ${code(id)}`),
     ...(cause.checks.length > MAX_LINES ? [`- and ${cause.checks.length - MAX_LINES} more`] : []),
     "",
     `Reproduce: ${command(rerunOf(record, cause.checks[0] ?? ""))}`,
-    "",
-    "</details>",
-  ].join("\n");
+  ];
+  return folded(summary, lines, { isOpen });
 }
+
+interface Folding {
+  /** Whether the reader sees the lines without a click: the only cause of a failure is what they look for. */
+  readonly isOpen: boolean;
+}
+
+const folded = (summary: string, lines: readonly string[], { isOpen }: Folding): string =>
+  [`<details${isOpen ? " open" : ""}><summary>${summary}</summary>`, "", ...lines, "", "</details>"].join("\n");
 
 function otherCauses(record: RunRecord, causes: readonly Cause[]): string {
   const lines = causes.slice(0, MAX_OTHERS).map((cause) => `- ${weightOf(record, cause)}: ${inline(cause.title)}`);
   return [`${causes.length} further causes:`, "", ...lines].join("\n");
 }
 
-function problem(record: RunRecord, outcome: Outcome): string {
-  const lines = outcome.detail.length === 0 ? [outcome.message] : outcome.detail;
-  return [
-    `<details><summary>${SIGNS[outcome.status]} ${outcome.status} ${code(outcome.id)} ${inline(outcome.title)}</summary>`,
-    "",
-    ...lines.slice(0, MAX_LINES).map((line) => `- ${inline(line)}`),
-    ...(lines.length > MAX_LINES ? [`- and ${lines.length - MAX_LINES} more`] : []),
+function problem(record: RunRecord, outcome: Outcome, { isOpen }: Folding): string {
+  const details = outcome.detail.length === 0 ? [outcome.message] : outcome.detail;
+  const summary = `${SIGNS[outcome.status]} ${outcome.status} ${code(outcome.id)} ${inline(outcome.title)}`;
+  const lines = [
+    ...details.slice(0, MAX_LINES).map((line) => `- ${inline(line)}`),
+    ...(details.length > MAX_LINES ? [`- and ${details.length - MAX_LINES} more`] : []),
     "",
     `Reproduce: ${command(rerunOf(record, outcome.id))}`,
-    "",
-    "</details>",
-  ].join("\n");
+  ];
+  return folded(summary, lines, { isOpen });
 }
 
-/** A line per phase: what was requested and the outcomes. */
+/** What each phase sent and its outcomes, latencies and thresholds. */
 function loadPart(record: RunRecord, runs: readonly LoadRun[]): string {
-  const requirements = runs.flatMap((run) =>
-    run.phases.map(
-      (phase) =>
-        `| ${inline(run.name)} | ${inline(phase.name)} | ${statusOfPhase(record.checks, run, phase) ?? ""} | ${[phase.sent, phase.admitted, phase.denied, phase.failed, phase.invalid].map((count) => formatNumber(count)).join(" | ")} | ${formatNumber(phase.rates.admitted, 1)} |`,
-    ),
-  );
-  const head = "| run | phase | verdict | sent | admitted | denied | failed | invalid | admitted/s |";
-  const invalid = runs.filter(({ generator }) => !generator.valid).map(({ name }) => inline(name));
-  const note =
-    invalid.length === 0
-      ? []
-      : [`The generator exceeded its bounds in ${invalid.join(", ")}: these figures decide nothing.`, ""];
+  const note = generatorNote(runs);
   return [
-    ...note,
-    head,
-    "|---|---|---|--:|--:|--:|--:|--:|--:|",
-    ...requirements.slice(0, 40),
-    ...runs.slice(0, 4).flatMap(latencyPart),
+    ...(note === undefined ? [] : [note, ""]),
+    ...outcomesTable(record, runs).slice(0, MAX_PHASES + 2),
+    ...runs.slice(0, 4).flatMap((run) => latencyPart(run)),
     ...runs.flatMap((run) => thresholdsPart(record, run)),
   ].join("\n");
-}
-
-/** The thresholds of a run, each with its value. */
-export function thresholdsPart({ checks }: RunRecord, run: LoadRun): string[] {
-  const findings = checksOfThresholds(checks, run).flatMap((check) => check.findings);
-  if (findings.length === 0) return [];
-  const rows = findings.map(
-    (finding) => `| ${SIGNS[statusOfFinding(finding)]} | ${code(finding.name)} | ${inline(describeFacts(finding))} |`,
-  );
-  return ["", `| | threshold of ${inline(run.name)} | value |`, "|---|---|---|", ...rows.slice(0, MAX_OTHERS)];
 }
 
 /** The latencies of a run by kind of request. */
 function latencyPart(run: LoadRun): string[] {
   const latencies = latenciesOf(run);
-  const rows = latencies.flatMap(({ kind, requests, rows: some }) =>
-    some.map(({ name, cells }) => `| ${inline(name)} | ${kind} | ${formatNumber(requests)} | ${cells.join(" | ")} |`),
-  );
-  if (rows.length === 0) return [];
-  const head = `| ${inline(run.name)}: ${latencyTitle(run)} | kind | requests | ${SHOWN_STATS.join(" | ")} |`;
-  return ["", head, `|---|---|--:|${SHOWN_STATS.map(() => "--:|").join("")}`, ...rows, ...markdownLegend(latencies)];
-}
-
-const markdownLegend = (latencies: ReturnType<typeof latenciesOf>): string[] => {
+  const table = latencyTable(run, latencies);
   const legend = latencyLegend(latencies).map(inline);
-  return legend.length === 0 ? [] : ["", legend.join("; ")];
-};
+  return [...(table.length === 0 ? [] : ["", ...table]), ...(legend.length === 0 ? [] : ["", legend.join("; ")])];
+}
 
 /** What changed, and the figures that moved beyond their margin. */
 function comparisonPart(comparison: Comparison): string {
@@ -243,67 +208,6 @@ function waivedPart(waived: readonly Outcome[]): string {
 function warnedPart(warned: readonly Outcome[]): string {
   const names = warned.slice(0, 20).map(({ id }) => code(id));
   return `**${formatNumber(warned.length)} warned**: ${names.join(", ")}${warned.length > 20 ? ` and ${warned.length - 20} more` : ""}.`;
-}
-
-/** Preformatted lines. Such an element is not parsed as Markdown, and names in it are not mentions. */
-function preformatted(text: string): string {
-  return `<pre>\n${html(text).replaceAll("@", "&#64;")}</pre>`;
-}
-
-/** Text in backquotes, or an address without the punctuation after it. */
-const CODE = /`([^`]+)`|\b[a-z][a-z0-9+.-]*:\/\/[^\s<>"'`]*[^\s<>"'`.,;:)]/gi;
-/** A colon at the beginning of what may be an emoji, such as `:smile:`. Any other colon stays readable in notification mails. */
-const EMOJI = /:(?=[\w+-]+:)/g;
-
-/**
- * Plain text: Markdown and HTML are escaped. Text in backquotes and addresses become code, which hosts do not turn into links.
- */
-export function inline(text: string): string {
-  const line = oneLine(text, MAX_TEXT_CHARACTERS);
-  let written = "";
-  let end = 0;
-  for (const { index, 0: found, 1: quoted } of line.matchAll(CODE)) {
-    written += `${escaped(line.slice(end, index))}<code>${escaped(quoted ?? found)}</code>`;
-    end = index + found.length;
-  }
-  return (written + escaped(line.slice(end))).replace(BLOCK_START, toCharacterReference);
-}
-
-/** Characters that start a heading, a list item, a task or a link definition at the beginning of a line. */
-const BLOCK_START = /^[#+[-]/;
-
-/**
- * What Markdown, and the hosts of comments, read as markup within a line: an underscore inside a word and brackets without an
- * address are plain text.
- */
-const MARKUP = new RegExp(
-  [
-    "[\\\\`*|~@]",
-    String.raw`(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])`,
-    // A link, a footnote, and what GitLab reads as a wiki link or an inline diff.
-    String.raw`\[(?=[[^+-])|(?<=\])[([:]|\{(?=[+-])`,
-    // A number of an issue or a merge request, and an image.
-    String.raw`#(?=\w)|!(?=[\d[])`,
-  ].join("|"),
-  "gu",
-);
-
-const toCharacterReference = (sign: string): string => `&#${sign.charCodeAt(0)};`;
-
-const escaped = (text: string): string => html(text).replace(MARKUP, toCharacterReference).replace(EMOJI, "&#58;");
-
-function html(text: string): string {
-  return visible(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-}
-
-/** Inline code that contains backquotes, on one line. */
-export function code(text: string): string {
-  return command(oneLine(text, MAX_CODE_CHARACTERS));
-}
-
-/** The same for a command to paste: never shortened. */
-export function command(text: string): string {
-  return `<code>${escaped(text)}</code>`;
 }
 
 function cut(text: string): string {

@@ -17,14 +17,20 @@ import { requirementSentence, weightOf } from "../causes.ts";
 import { rerunOf } from "../evidence/reproduce.ts";
 import type { ReportSource } from "../evidence/source.ts";
 import { headlinePhase, kindOf } from "../figures/latency-table.ts";
-import { code, command, inline, profilesLine, thresholdsPart } from "../markdown.ts";
+import { startedLoads } from "../figures/started-loads.ts";
+import { profilesLine } from "../markdown.ts";
+import { code, command, inline } from "../markdown-text.ts";
 import { SIGNS } from "../status-style.ts";
+import { measuredPart, thresholdsPart } from "./load-tables.ts";
 
 /** Maximum number of causes and of check ids that a comment lists. */
 const MAX_CAUSES = 5;
 const MAX_IDS = 10;
 /** Maximum number of check ids of a cause. */
 const MAX_CHECKS_PER_CAUSE = 3;
+
+const NO_BASE =
+  "There was no base run to compare with (`--base`). The jobs in Gauntlet's `docs/ci.md` keep the last run of the main branch as the base.";
 
 /** Identifies the comment of a target, so that a job can replace it instead of adding another. */
 export function commentMarker({ target }: Pick<RunRecord, "target">): string {
@@ -50,12 +56,27 @@ export function renderComment({ record, base, reportUrl }: ReportSource): string
       const [, ...table] = thresholdsPart(record, run);
       return table.length === 0 ? [] : [table.join("\n")];
     }),
-    ...(base === undefined
-      ? []
-      : [...differentWorkloadsPart(record, base), ...changesPart(record, base), ...figuresPart(record, base)]),
-    ...(base === undefined ? [] : [`Compared with run ${code(base.runId)} of ${base.startedAt.slice(0, 10)}.`]),
+    ...(base === undefined ? withoutBase(record) : comparedParts(record, base)),
   ];
   return `${parts.join("\n\n")}\n`;
+}
+
+/** What changed since the base. Loads that the base does not contain have only their own figures. */
+function comparedParts(record: RunRecord, base: RunRecord): string[] {
+  const uncompared = startedLoads(record).filter((run) => sameLoadIn(base, run) === undefined);
+  return [
+    ...differentWorkloadsPart(record, base),
+    ...changesPart(record, base),
+    ...figuresPart(record, base),
+    ...measuredPart(record, uncompared),
+    `Compared with run ${code(base.runId)} of ${base.startedAt.slice(0, 10)}.`,
+  ];
+}
+
+/** The first pull request has no base run, and neither has one after the cache has expired. */
+function withoutBase(record: RunRecord): string[] {
+  const figures = measuredPart(record, startedLoads(record));
+  return figures.length === 0 ? [] : [...figures, inline(NO_BASE)];
 }
 
 function causesPart(record: RunRecord): string[] {

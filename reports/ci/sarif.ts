@@ -5,7 +5,7 @@ import type { RunRecord, Status } from "../../src/record/index.ts";
 import { isRequirementId } from "../../src/requirements/index.ts";
 import { oneLine } from "../clean-text.ts";
 import { explainOf } from "../evidence/reproduce.ts";
-import { code, inline } from "../markdown.ts";
+import { code, inline } from "../markdown-text.ts";
 import { type Outcome, outcomesOf } from "../outcomes.ts";
 
 const LEVELS: Readonly<Partial<Record<Status, Result["level"]>>> = {

@@ -1,5 +1,5 @@
 import { byGateway } from "../../src/claims/index.ts";
-import { inline } from "../markdown.ts";
+import { inline } from "../markdown-text.ts";
 import { PROFILE_MARKS } from "../status-style.ts";
 import { dayOf, type MatrixSource, profileOf, profilesIn, reasonOf, shortVersion } from "./matrix-source.ts";
 

@@ -3,7 +3,7 @@ import { FORMATS } from "../../reports/index.ts";
 import { compareStored } from "../../src/compare/index.ts";
 import { causesOf, finding } from "../../src/judging/index.ts";
 import type { JudgedPhase, JudgedRun, LoadClass, RunRecord } from "../../src/record/index.ts";
-import { loadClass, loadPhase, loadRun, quantiles } from "../support/load-records.ts";
+import { loadClass, loadPhase, loadRun, loadSeries, quantiles } from "../support/load-records.ts";
 import { recordOf, result } from "../support/records.ts";
 
 /** Latencies around a p50, with intervals of 2 % to either side. */
@@ -140,9 +140,101 @@ describe("a comment for a pull request", () => {
   });
 
   test("without a base it has the verdict, the causes and the marker by which a job finds it", () => {
-    const text = commentOf({});
+    const text = commentOf({ record: { ...NOW, load: undefined } });
     expect(text.split("\n")[0]).toBe(`<!-- gauntlet: ${encodeURIComponent(NOW.target.name)} -->`);
     expect(text).toMatch(/^### ✗ FAIL/m);
     expect(text).not.toMatch(/base|Newly/);
+  });
+});
+
+/** Two phases and both modes, in a steady state from 4 s to 14 s. */
+function tier(name: string): JudgedRun {
+  const wide = { ...latency(90), intervals: { p50: [88, 92], p90: null, p95: [130, 210], p99: null, p999: null } };
+  const classes = [
+    loadClass({ ttftMs: wide as LoadClass["ttftMs"], responseMs: latency(420) }),
+    loadClass({ stream: false, ttftMs: null, responseMs: latency(310), count: 60 }),
+    loadClass({ outcome: "failed", ttftMs: latency(77_777), count: 12 }),
+  ];
+  const around: [number, number] = [16.3, 17.1];
+  const intervals = { ...{ offered: around, sent: around, admitted: around }, denied: around, failed: around };
+  const rates = { ...loadPhase("p").rates, intervals: { ...intervals, invalid: around } };
+  const series = loadSeries(0, 20, 20, 20);
+  const steady = { fromS: 4, toS: 14, kind: "steady" } as const;
+  const counts = { sent: 5_020, admitted: 5_000, failed: 12, invalid: 8 };
+  return loadRun(name, {
+    phases: [
+      loadPhase("below-rate-limit", { ...counts, rates, classes, series, steady }),
+      loadPhase("over-rate-limit", { denied: 1_500, admitted: 3_500 }),
+    ],
+  });
+}
+
+describe("a comment without a base to compare with", () => {
+  const withLoads = (...runs: JudgedRun[]) => recordOf([], { command: "load", load: { runs } });
+
+  test("has what each load measured", async () => {
+    const threshold = finding({
+      ...{ name: "ttft_ms p95 < 800", title: "t", requirements: [], met: true },
+      ...{ observed: "153 ms", expected: "< 800 ms" },
+    });
+    const checks = [
+      result("load.checkout.thresholds", "pass", { check: "load.thresholds", findings: [threshold] }),
+      result("models.list", "pass"),
+    ];
+    const text = commentOf({ record: recordOf(checks, { load: { runs: [load(FASTER), tier("growth")] } }) });
+    await expect(text).toMatchFileSnapshot("comment-without-base.md");
+  });
+
+  test("has the rate of the steady state of a workload", () => {
+    const run: JudgedRun = { ...tier("growth"), kind: "workload" };
+    expect(commentOf({ record: withLoads(run) })).toContain(
+      "growth, below-rate-limit: 19.7 admitted/s in the steady state from 4 s to 14 s, 16.7/s until the last response.",
+    );
+  });
+
+  test("has the figures of at most three loads and ten phases, and the number of the others", () => {
+    const long = loadRun("long", { phases: Array.from({ length: 12 }, (_, index) => loadPhase(`step-${index}`)) });
+    const text = commentOf({ record: withLoads(long, tier("a"), tier("b"), tier("c"), tier("d")) });
+    expect([...text.matchAll(/^\| (\S+): latency/gm)].map(([, name]) => name)).toEqual(["long", "a", "b"]);
+    expect(text.match(/^\| long \| step-/gm)).toHaveLength(10);
+    expect(text).toContain("\nThe report has 6 more phases and 2 more loads.\n");
+  });
+
+  test("has the outcomes of a load that admitted nothing, and no empty table", () => {
+    const denied = loadPhase("w", { sent: 15, admitted: 0, denied: 15, classes: [] });
+    const text = commentOf({ record: withLoads(loadRun("w", { phases: [denied] })) });
+    expect(text).toMatch(/^\| w \| w \| \S* \| 15 \| 0 \| 15 \| 0 \| 0 \| /m);
+    expect(text).not.toContain("latency");
+  });
+
+  test("names loads whose generator exceeded its bounds", () => {
+    const run = tier("growth");
+    const text = commentOf({ record: withLoads({ ...run, generator: { ...run.generator, valid: false } }) });
+    expect(text).toContain("The generator exceeded its bounds in growth: these figures decide nothing.");
+  });
+
+  test("has no figures of a load that was interrupted before it began", () => {
+    expect(commentOf({ record: withLoads(loadRun("w", { phases: [] })) })).not.toMatch(/admitted\/s|base/);
+  });
+
+  test.each<[what: string, base: RunRecord]>([
+    ["no load", recordOf([result("models.list", "pass")])],
+    ["another workload", withLoads(loadRun("search", { phases: [loadPhase("search")] }))],
+    ["a workload of the same name that is defined differently", withLoads(loadRun("growth", { workload: { n: 1 } }))],
+  ])("a base with %s: the figures of this run, without those of the base", (_what, base) => {
+    const text = commentOf({ record: withLoads(tier("growth")), base });
+    expect(text).toContain("**The two runs used different workloads**");
+    expect(text).toContain("| growth | below-rate-limit | pass | 5,020 | 5,000 | 0 | 12 | 8 | 16.7 (16.3–17.1) |");
+    expect(text).toMatch(/^\| TTFT \| chat streaming \| /m);
+    expect(text).not.toMatch(/\| base \||search \||no base run/);
+    expect(text).toMatch(/\nCompared with run .*\n$/);
+  });
+
+  test("figures next to those of the base are not repeated in a table without it", () => {
+    const both = withLoads(tier("growth"), tier("new"));
+    const text = commentOf({ record: both, base: withLoads(tier("growth")) });
+    expect(text).toContain("| growth | base | this run | change |");
+    expect([...text.matchAll(/^\| (\S+): latency/gm)].map(([, name]) => name)).toEqual(["new"]);
+    expect(text).not.toContain("| growth | below-rate-limit |");
   });
 });

@@ -5,10 +5,11 @@ import { FORMATS } from "../../reports/index.ts";
 import { ROOT } from "../../scripts/docs/generated-files.ts";
 import { docsAddress } from "../../src/core/index.ts";
 import { Histogram } from "../../src/metrics/index.ts";
-import type { RunRecord } from "../../src/record/index.ts";
+import type { CheckResult, RunRecord } from "../../src/record/index.ts";
 import { requirementOf } from "../../src/requirements/index.ts";
 import { loadClass, loadPhase, loadRun, loadSeries, scatteredHeat } from "../support/load-records.ts";
 import {
+  attribute,
   ctrfProblems,
   elementsOf,
   llmDProblems,
@@ -34,6 +35,10 @@ const CHECKS = [
   result("limits.crash", "harness-error"),
 ];
 const RECORD = recordOf(CHECKS);
+const TWO_CAUSES = [
+  result("auth.a", "fail"),
+  result("auth.b", "fail", { findings: [broken({ requirements: ["AUTH-5"], pointer: "/other" })] }),
+];
 
 function render(format: keyof typeof FORMATS, record: RunRecord = RECORD): string {
   return [...FORMATS[format]({ record, evidence: () => undefined }, "single").values()].join("");
@@ -218,6 +223,29 @@ describe("markdown", () => {
       "≈ flaky auth.shaky What auth.shaky is about",
       "? inconclusive limits.unclear What limits.unclear is about",
     ]);
+  });
+
+  test.each<[what: string, checks: readonly CheckResult[], open: readonly string[], closed: readonly string[]]>([
+    ["one cause", [result("auth.a", "fail")], ["✗ 1 check instance: "], []],
+    ["one problem without a cause", [result("auth.a", "flaky")], ["≈ flaky auth.a "], []],
+    ["several causes", TWO_CAUSES, [], ["✗ 1 check instance: ", "✗ 1 check instance: "]],
+    ["several problems", [result("a.a", "flaky"), result("a.b", "flaky")], [], ["≈ flaky a.a ", "≈ flaky a.b "]],
+    ["a problem among several causes", [...TWO_CAUSES, result("a.c", "flaky")], [], ["✗ 1 ", "✗ 1 ", "≈ flaky a.c "]],
+  ])("what explains a failure is open if it is the only one: %s", (_what, checks, open, closed) => {
+    const parts = markdownElements(render("markdown", recordOf(checks))).filter(({ tagName }) => tagName === "details");
+    const starting = (texts: readonly string[]) => texts.map((text) => expect.stringMatching(`^${text}`));
+    const [opened, folded] = [true, false].map((isOpen) =>
+      parts.filter((part) => (attribute(part, "open") !== undefined) === isOpen).map(textOf),
+    );
+    expect([opened, folded]).toEqual([starting(open), starting(closed)]);
+  });
+
+  test("has the rate of each phase with its interval", () => {
+    const around: [number, number] = [16.3, 17.1];
+    const intervals = { ...{ offered: around, sent: around, admitted: around }, denied: around, failed: around };
+    const rates = { ...loadPhase("p").rates, intervals: { ...intervals, invalid: around } };
+    const runs = [loadRun("w", { phases: [loadPhase("w", { rates })] })];
+    expect(render("markdown", recordOf([], { load: { runs } }))).toContain("| 16.7 (16.3–17.1) |");
   });
 
   test("stays below the host's size limit, however much failed", () => {

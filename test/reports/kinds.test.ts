@@ -36,9 +36,11 @@ const READERS: Readonly<Record<Format, (text: string) => unknown>> = {
   junit: async (text) => [...(await xmlProblems(text)), ...(readJunit(text) === undefined ? ["unread"] : [])],
   ctrf: (text) => [ctrfProblems(text)].filter((problem) => problem !== ""),
   sarif: (text) => [sarifProblems(text)].filter((problem) => problem !== ""),
-  // A column of figures is aligned; nothing else of ours has an attribute.
+  // A column of figures is aligned, and an only cause is open; nothing else of ours has an attribute.
   markdown: (text) =>
-    markdownElements(text).flatMap(({ attrs }) => attrs.filter(({ value }) => value !== "text-align:right")),
+    markdownElements(text).flatMap(({ attrs, tagName }) =>
+      attrs.filter(({ name, value }) => value !== "text-align:right" && `${tagName} ${name}` !== "details open"),
+    ),
   comment: (text) =>
     markdownElements(text).flatMap(({ attrs }) => attrs.filter(({ value }) => value !== "text-align:right")),
   annotations: (text) =>
