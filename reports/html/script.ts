@@ -1,6 +1,6 @@
 /**
- * What scripting adds: filtering, opening linked parts, copying. Everything is readable without it. ES5 syntax, because it is
- * shipped as written here.
+ * What scripting adds: filtering, opening linked parts, copying, reading the values of a drawing. Everything is readable without
+ * it. ES5 syntax, because it is shipped as written here.
  */
 export const SCRIPT = `"use strict";
 (function () {
@@ -35,6 +35,70 @@ export const SCRIPT = `"use strict";
       navigator.clipboard.writeText(text).then(function () { button.textContent = "Copied"; }, function () { button.textContent = "Not allowed"; });
     });
     block.prepend(button);
+  });
+
+  // A drawing over time is read at the pointer, or with the arrow keys. The values are those of its table.
+  document.querySelectorAll("details.values").forEach(function (values) {
+    var drawing = values.previousElementSibling;
+    var svg = drawing.querySelector("svg");
+    var cursor = svg.querySelector(".cursor");
+    var heads = Array.prototype.slice.call(values.querySelectorAll("thead th"), 1).map(function (head) {
+      var panel = head.querySelector("span");
+      return { text: head.textContent, panel: panel ? panel.textContent : "", unit: panel && panel.dataset.unit ? " " + panel.dataset.unit : "" };
+    });
+    // A panel is named once before its values, and its unit is after the last of them.
+    var columns = heads.map(function (head, index) {
+      var isAlike = function (other) { return !!other && other.panel === head.panel; };
+      return {
+        before: isAlike(heads[index - 1]) ? ", " + head.text.slice(head.panel.length).trim() : (index > 0 ? "; " : "") + head.text,
+        after: isAlike(heads[index + 1]) ? "" : head.unit
+      };
+    });
+    var left = Number(cursor.dataset.left);
+    var perS = (cursor.dataset.right - left) / cursor.dataset.endS;
+    var points = Array.prototype.map.call(values.querySelectorAll("tbody tr"), function (row) {
+      var atS = Number(row.cells[0].textContent.replace(/,/g, ""));
+      return { row: row, x: left + perS * (atS + Number(cursor.dataset.middleS)) };
+    });
+    var reading = make("p");
+    reading.className = "reading";
+    reading.setAttribute("aria-live", "polite");
+    values.before(reading);
+    drawing.setAttribute("aria-label", "Drawing; the arrow keys read its values");
+    var at = -1;
+    var textOf = function (row) {
+      return row.cells[0].textContent + " s: " + columns.map(function (column, index) {
+        return column.before + " " + row.cells[index + 1].textContent + column.after;
+      }).join("");
+    };
+    var show = function (index) {
+      if (index === at) return;
+      at = index;
+      var point = points[at];
+      cursor.toggleAttribute("hidden", !point);
+      reading.textContent = point ? textOf(point.row) : "";
+      if (!point) return;
+      cursor.setAttribute("x1", point.x);
+      cursor.setAttribute("x2", point.x);
+    };
+    var scaleOf = function () { return svg.getBoundingClientRect().width / svg.viewBox.baseVal.width; };
+    var follow = function (event) {
+      var x = (event.clientX - svg.getBoundingClientRect().left) / scaleOf();
+      show(points.reduce(function (best, one, index) { return Math.abs(one.x - x) < Math.abs(points[best].x - x) ? index : best; }, 0));
+    };
+    svg.addEventListener("pointermove", follow);
+    svg.addEventListener("pointerdown", follow);
+    // A finger that is lifted leaves the drawing, and what it pointed at is still to be read.
+    svg.addEventListener("pointerleave", function (event) { if (event.pointerType !== "touch") show(-1); });
+    drawing.addEventListener("keydown", function (event) {
+      if (event.altKey || event.ctrlKey || event.metaKey) return;
+      var last = points.length - 1;
+      var steps = { ArrowLeft: at < 0 ? last : Math.max(0, at - 1), ArrowRight: Math.min(last, at + 1), Home: 0, End: last, Escape: -1 };
+      if (!(event.key in steps)) return;
+      event.preventDefault();
+      show(steps[event.key]);
+      if (at >= 0) drawing.scrollLeft = points[at].x * scaleOf() - drawing.clientWidth / 2;
+    });
   });
 
   // Filter of the check list.

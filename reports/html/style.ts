@@ -226,6 +226,12 @@ figure svg .thin { stroke-width: 1.2; } figure svg .dots { stroke-width: 4; }
 .heat-1 { fill: var(--heat-1); } .heat-2 { fill: var(--heat-2); } .heat-3 { fill: var(--heat-3); } .heat-4 { fill: var(--heat-4); } .heat-5 { fill: var(--heat-5); }
 figure svg .band { fill: var(--quiet-wash); } figure svg .phase { stroke: var(--soft); stroke-dasharray: 2 3; }
 figure svg .limit { stroke: var(--ink); stroke-width: 1.2; stroke-dasharray: 5 3; }
+figure svg .cursor { stroke: var(--ink); stroke-dasharray: 2 3; }
+.reading { margin: .45rem 0 .1rem; max-width: none; min-height: 1.55em; font-size: .88rem; font-variant-numeric: tabular-nums; }
+.reading:empty::before { content: "Hover over the drawing, or focus it and use the arrow keys, to read its values."; color: var(--soft); }
+.values .scroll { max-height: 26rem; overflow-y: auto; } .values td, .values thead th { text-align: right; }
+.values thead th { position: sticky; top: 0; background: var(--paper); vertical-align: bottom; box-shadow: inset 0 -1px var(--soft); }
+.values thead th:first-child { text-align: left; }
 .behind > summary { font-size: .85rem; color: var(--soft); padding: .3rem 0; }
 .legend { display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; font-size: .85rem; margin: 0 0 .4rem; padding: 0; list-style: none; }
 .legend svg { width: 1.6rem; height: .7rem; display: inline-block; margin-right: .4rem; vertical-align: -.05rem; }
@@ -280,14 +286,14 @@ figure svg .limit { stroke: var(--ink); stroke-width: 1.2; stroke-dasharray: 5 3
   :root { color-scheme: light; font-size: 13px; }
   @page { margin: 14mm; }
   body { font-size: 9.5pt; background: none; }
-  .toc, .perma, .tools, .copy, .skip { display: none; }
+  .toc, .perma, .tools, .copy, .skip, .reading, .cursor { display: none; }
   .frame { display: block; max-width: none; padding: 0; }
   .mast { padding: 0 0 6pt; }
   .verdict { border-width: 1.5pt; border-radius: 0; }
   details.on-paper::details-content { content-visibility: visible; block-size: auto; }
   .area > summary, .instance > summary { break-after: avoid; }
   .listing, .command { max-height: none; overflow: visible; } .listing.output { white-space: pre-wrap; }
-  .scroll { overflow: visible; background: none; }
+  .scroll, .values .scroll { overflow: visible; max-height: none; background: none; }
   .matrix th[scope="row"] { position: static; }
   table.wide { font-size: 7.5pt; } .wide .because { font-size: 7pt; } .wide th, .wide td { padding-right: .5rem; }
   .wide .nowrap { white-space: normal; }

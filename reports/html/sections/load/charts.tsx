@@ -3,7 +3,7 @@ import { oneLine } from "../../../clean-text.ts";
 import { isLoadOnly, startedLoads } from "../../../figures/started-loads.ts";
 import type { Anchors } from "../../anchors.ts";
 import { OUTCOME_STYLES } from "../../charts/frame.tsx";
-import { TimePanels } from "../../charts/time-panels.tsx";
+import { type TimePanel, TimePanels } from "../../charts/time-panels.tsx";
 import { decimal, enumerate } from "../../format.ts";
 import { spansOfRun } from "../../load-phases.ts";
 import { Figure, Heading, Section } from "../../parts.tsx";
@@ -55,7 +55,7 @@ export function LatencyNote() {
 
 /** Quantiles per second; seconds in which no request ended are gaps. */
 export function LatencyOverTime({ run }: { readonly run: LoadRun }) {
-  const { points } = pointsOf(run);
+  const { points, bucketS } = pointsOf(run);
   const drawn = LATENCIES.filter(({ field }) => points.filter((point) => point[field] !== null).length >= MIN_POINTS);
   if (drawn.length === 0) return null;
   const linesOf = (field: LatencyField) =>
@@ -71,7 +71,16 @@ export function LatencyOverTime({ run }: { readonly run: LoadRun }) {
         <TimePanels
           label={`Latencies of ${oneLine(run.name, 40)}: ${enumerate(drawn.map(({ title }) => title.replace(/, ms$/, "")))}, at p50, p95 and p99, over ${decimal(run.durationS)} seconds. The table of the classes has the figures per phase.`}
           phases={spansOfRun(run)}
-          panels={drawn.map(({ field, title }) => ({ title, scale: "log", height: 92, lines: linesOf(field) }))}
+          panels={drawn.map(
+            ({ field, ...named }): TimePanel => ({
+              ...named,
+
+              scale: "log",
+              height: 92,
+              lines: linesOf(field),
+            }),
+          )}
+          values={{ what: `Latency of admitted requests in ${oneLine(run.name, 40)}, ms`, everyS: bucketS }}
         />
       }
     />
@@ -81,11 +90,11 @@ export function LatencyOverTime({ run }: { readonly run: LoadRun }) {
 type LatencyField = "ttft" | "streaming" | "nonStreaming" | "response";
 
 /** What is drawn of the latencies that a run has. */
-const LATENCIES: readonly { readonly field: LatencyField; readonly title: string }[] = [
-  { field: "ttft", title: "TTFT, ms" },
-  { field: "streaming", title: "E2E latency of streams, ms" },
-  { field: "nonStreaming", title: "E2E latency of non-streaming replies, ms" },
-  { field: "response", title: "E2E latency, ms" },
+const LATENCIES: readonly { readonly field: LatencyField; readonly title: string; readonly prefix: string }[] = [
+  { field: "ttft", title: "TTFT, ms", prefix: "TTFT" },
+  { field: "streaming", title: "E2E latency of streams, ms", prefix: "E2E streaming" },
+  { field: "nonStreaming", title: "E2E latency of non-streaming replies, ms", prefix: "E2E non-streaming" },
+  { field: "response", title: "E2E latency, ms", prefix: "E2E" },
 ];
 
 /** An older record has the quantiles of a second for all requests together, not per mode. */
@@ -124,6 +133,7 @@ export function RequestsOverTime({ run }: { readonly run: LoadRun }) {
           panels={[
             {
               title: "requests per second",
+              prefix: "",
               scale: "linear",
               height: 104,
               limit: limits === null ? undefined : { value: perS, name: `limit, ${decimal(perS, 1)}/s on average` },
@@ -131,6 +141,7 @@ export function RequestsOverTime({ run }: { readonly run: LoadRun }) {
             },
             {
               title: "requests in flight",
+              prefix: "in flight",
               scale: "linear",
               height: 60,
               limit:
@@ -138,6 +149,7 @@ export function RequestsOverTime({ run }: { readonly run: LoadRun }) {
               lines: [{ name: "offered", points: points.map(({ atS, inFlight }) => ({ atS, value: inFlight })) }],
             },
           ]}
+          values={{ what: `Requests per second and in flight in ${oneLine(run.name, 40)}`, everyS: bucketS }}
         />
       }
     />

@@ -126,16 +126,17 @@ export class Chart {
         ...(isShown ? [draw("text", { x: at + 3, y: ROOM.top - 4 }, phase)] : []),
       ];
     });
-    const lines = series.flatMap(({ read, style = 0 }, index) =>
-      pieces(seconds, read).map((piece) => {
-        // A single value is a short line.
-        const ends = piece.length === 1 ? [...piece, ...piece] : piece;
-        const points = ends.map(
-          ({ atS, value }, at) => `${(x(atS) + (piece.length === 1 ? at * 2 : 0)).toFixed(1)},${y(value).toFixed(1)}`,
-        );
-        return draw("polyline", { points: points.join(" "), class: `s${style || index + 1}` });
-      }),
-    );
+    const lines = series.flatMap(({ read, style: given }, index) => {
+      const style = given ?? index + 1;
+      return pieces(seconds, read).map((piece) => {
+        const [first] = piece;
+        // A line of a single value has no length, and a dash pattern would hide a short one.
+        if (piece.length === 1 && first !== undefined)
+          return draw("circle", { cx: x(first.atS), cy: y(first.value), r: 2.5, fill: `var(--series-${style})` });
+        const points = piece.map(({ atS, value }) => `${x(atS).toFixed(1)},${y(value).toFixed(1)}`);
+        return draw("polyline", { points: points.join(" "), class: `s${style}` });
+      });
+    });
     const cursor = seconds
       .filter(({ atS }) => atS === cursorS)
       .map(({ atS }) =>
