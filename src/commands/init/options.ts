@@ -46,7 +46,8 @@ export const initCommand = defineCommand({
       ...(ignored.length === 0 ? [] : [`added ${ignored.join(", ")} to .gitignore\n`]),
     ].join("");
     const written = ignored.length === 0 ? paths : [...paths, ".gitignore"];
-    const text = `${wrote}${placeholder}${seen}${next(programHere(), stepsForCi({ ci: argv.ci, baseUrl: isPlaceholder ? undefined : answers.baseUrl }, written))}`;
+    const forCi = stepsForCi({ ci: argv.ci, baseUrl: isPlaceholder ? undefined : answers.baseUrl }, written);
+    const text = `${wrote}${placeholder}${seen}${next(programHere(), forCi)}`;
     return { exitCode: EXIT.pass, text: () => text };
   },
 });

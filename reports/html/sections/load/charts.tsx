@@ -72,13 +72,7 @@ export function LatencyOverTime({ run }: { readonly run: LoadRun }) {
           label={`Latencies of ${oneLine(run.name, 40)}: ${enumerate(drawn.map(({ title }) => title.replace(/, ms$/, "")))}, at p50, p95 and p99, over ${decimal(run.durationS)} seconds. The table of the classes has the figures per phase.`}
           phases={spansOfRun(run)}
           panels={drawn.map(
-            ({ field, ...named }): TimePanel => ({
-              ...named,
-
-              scale: "log",
-              height: 92,
-              lines: linesOf(field),
-            }),
+            ({ field, ...named }): TimePanel => ({ ...named, scale: "log", height: 92, lines: linesOf(field) }),
           )}
           values={{ what: `Latency of admitted requests in ${oneLine(run.name, 40)}, ms`, everyS: bucketS }}
         />
