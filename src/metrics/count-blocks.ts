@@ -20,9 +20,9 @@ export class CountBlocks<Name extends string> {
   readonly #counts = new Map<Name, number[]>();
   #widthUs = FIRST_WIDTH_US;
 
-  /** @param atUs from the start of the phase; negative counts as 0. */
-  count(name: Name, atUs: number): void {
-    this.#add(name, atUs, 1);
+  /** @param atUs from the start of the phase; negative counts as 0. @param by −1 takes back what was counted at that time. */
+  count(name: Name, atUs: number, by: 1 | -1 = 1): void {
+    this.#add(name, atUs, by);
   }
 
   #add(name: Name, atUs: number, count: number): void {

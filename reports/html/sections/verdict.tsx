@@ -141,7 +141,11 @@ function LoadFigures({ record }: { readonly record: RunRecord }) {
 
 function Result({ record, run }: { readonly record: RunRecord; readonly run: LoadRun }) {
   const result = resultOfLoad(record, run);
-  return result === undefined ? null : <p>{result}.</p>;
+  return result === undefined ? null : (
+    <p>
+      <Prose text={`${result}.`} />
+    </p>
+  );
 }
 
 const WORDS = { pass: "Pass", fail: "Fail", inconclusive: "Inconclusive", error: "Error" } as const;

@@ -88,8 +88,9 @@ export class SecondSeries {
     this.#startUs = startUs;
   }
 
-  count(what: keyof Counts, atUs: number): void {
-    this.#second(atUs)[what]++;
+  /** @param by −1 takes back what was counted at that time. */
+  count(what: keyof Counts, atUs: number, by: 1 | -1 = 1): void {
+    this.#second(atUs)[what] += by;
   }
 
   /** @param inFlight requests in flight at that time, including this one. */

@@ -88,10 +88,15 @@ export class Tally {
     this.#add("dropped", dueUs);
   }
 
-  #add(what: keyof Counts, atUs: number): void {
-    this.total[what]++;
-    this.#series.count(what, atUs);
-    this.#counts.count(what, atUs - this.startUs);
+  /** Takes back an arrival whose request Gauntlet itself aborted: it has no outcome. */
+  withdrawn(dueUs: number): void {
+    this.#add("offered", dueUs, -1);
+  }
+
+  #add(what: keyof Counts, atUs: number, by: 1 | -1 = 1): void {
+    this.total[what] += by;
+    this.#series.count(what, atUs, by);
+    this.#counts.count(what, atUs - this.startUs, by);
   }
 
   /** @param inFlight requests in flight when it was sent, including itself. */

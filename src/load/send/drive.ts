@@ -83,6 +83,12 @@ function counting(
     if (guard?.take() === false) return false;
     tally.offered(dueUs);
     const sent = sender.send(prepared, dueUs, (exchange) => {
+      // Gauntlet ended it when the run was interrupted, which says nothing about the gateway.
+      if (exchange.ending === "aborted") {
+        tally.withdrawn(dueUs);
+        onEnd?.(exchange, outcomeOf(exchange, reason));
+        return settled();
+      }
       // Counted when it has ended, because only then is it known when it was written.
       tally.sent(dueUs, exchange.sentUs === 0 ? exchange.endUs : exchange.sentUs, exchange.inFlight);
       const result = outcomeOf(exchange, reason);

@@ -1,0 +1,59 @@
+// real-time: interrupts loads while requests are in flight
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { startGauntlet, temporaryFolder } from "../../support/gauntlet.ts";
+import { rawServer } from "../../support/raw-server.ts";
+
+const REPLY = JSON.stringify({
+  ...{ id: "x", object: "chat.completion", created: 1, model: "plain" },
+  choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }],
+  usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+});
+/** Later requests get no response, so that some are in flight when the load is interrupted. */
+const SERVED = 30;
+
+test.each([
+  ["an open loop", "{ kind: constant, ratePerS: 20, durationS: 60 }", []],
+  ["a closed loop", "{ kind: closed, inFlight: 6, durationS: 60 }", []],
+  ["two threads", "{ kind: constant, ratePerS: 20, durationS: 60 }", ["--workers", "2"]],
+])(
+  "requests that an interruption ended are no failures of the gateway: %s",
+  async (_what, arrivals, options) => {
+    let sent = 0;
+    await using server = await rawServer((socket) => {
+      sent++;
+      if (sent <= SERVED)
+        socket.write(
+          `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${REPLY.length}\r\n\r\n${REPLY}`,
+        );
+    });
+    using folder = temporaryFolder();
+    writeFileSync(
+      join(folder.path, "t.yaml"),
+      `baseUrl: ${server.origin}/v1\nkeys: { valid: env:K }\nmodels: { chat: plain }\n`,
+    );
+    writeFileSync(
+      join(folder.path, "w.yaml"),
+      `name: w\narrivals: ${arrivals}\nmix: [{ dialect: chat, stream: false, maxTokens: 16 }]\nthresholds: ["failed < 2 %"]\n`,
+    );
+    await using running = startGauntlet(
+      ["load", "w.yaml", "--target", "t.yaml", "--json", ...options],
+      { K: "ck-interrupted-0123456789abcdef" },
+      folder.path,
+    );
+    while (sent < SERVED + 5) await new Promise((done) => setTimeout(done, 20));
+    running.child.kill("SIGINT");
+    const { code, stdout } = await running.finished;
+    const { verdict, phases } = JSON.parse(stdout);
+    expect(code).toBe(130);
+    expect(verdict).toBe("inconclusive");
+    const [{ offered, admitted, denied, failed, invalid, dropped }] = phases;
+    expect(admitted).toBeGreaterThan(0);
+    expect({ failed, denied, invalid, dropped, offered }).toEqual({
+      ...{ failed: 0, denied: 0, invalid: 0, dropped: 0 },
+      offered: admitted,
+    });
+  },
+  60_000,
+);
