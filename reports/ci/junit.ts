@@ -50,7 +50,10 @@ function addCase(node: TestCase, outcome: Outcome, record: RunRecord): void {
   node.className(clean(outcome.suite)).name(clean(outcome.id)).time(secondsOf(outcome.durationMs));
   node.property("title", clean(outcome.title)).property("status", outcome.status).property("layer", outcome.layer);
   if (outcome.requirements.length > 0) node.property("requirements", outcome.requirements.join(" "));
-  const text = clean([outcome.message, ...outcome.detail, `reproduce: ${rerunOf(record, outcome.id)}`].join("\n"));
+  const { message } = outcome;
+  // A single finding is the message, with its name before it.
+  const detail = outcome.detail.filter((line) => !line.endsWith(message));
+  const text = clean([message, ...detail, `reproduce: ${rerunOf(record, outcome.id)}`].join("\n"));
   const uncounted = outcome.waived ?? outcome.notRequired;
   if (uncounted !== undefined) {
     skipped(node, uncounted).standardOutput(clean(`${uncounted}\n${text}`));

@@ -14,7 +14,10 @@ export function rerunOf(record: RunRecord, id: string): string {
 export function commandLineOf(record: RunRecord): string {
   const { comparison, overhead, seed } = record;
   if (comparison?.kind === "stored")
-    return ["gauntlet compare", ...[comparison.a, comparison.b].map(({ name }) => shellWord(name))].join(" ");
+    return [
+      "gauntlet compare",
+      ...[comparison.a, comparison.b].map(({ name, folder = name }) => shellWord(folder)),
+    ].join(" ");
   if (overhead !== undefined)
     return ["gauntlet overhead", ...overhead.arguments.map(shellWord), "--seed", String(seed)].join(" ");
   return rerunAllOf(record);

@@ -27,6 +27,8 @@ import { allStoredMetrics, shareName, storedMetrics } from "./stored-metrics.ts"
 export interface StoredSide {
   /** Short name in tables and sentences, unlike that of the other side. */
   readonly name: string;
+  /** As given. */
+  readonly folder?: string | undefined;
   readonly record: RunRecord;
   readonly behaviour: Behaviour;
 }
@@ -56,6 +58,7 @@ export function compareStored(a: StoredSide, b: StoredSide): Comparison {
     a: sideOf(a),
     b: sideOf(b),
     ...conclude(a, b, { checks, metrics, drift, notCompared, tooFew, ...counts }),
+    ...(metrics.some(({ verdict }) => verdict === "inconclusive") && { nextStep: COMPARE_LIVE }),
     seed: null,
     order: [],
     control: null,
@@ -64,6 +67,10 @@ export function compareStored(a: StoredSide, b: StoredSide): Comparison {
     drift,
   };
 }
+
+/** What decides smaller changes than runs of different times can. */
+const COMPARE_LIVE =
+  "Runs of different times decide only large changes of a latency. For smaller ones, compare both builds in one session: `gauntlet compare --start-a COMMAND --start-b COMMAND`.";
 
 /** Every figure that both runs have, with the verdicts of {@link compareStored}, and more quantiles. */
 export function judgedMetrics(a: RunRecord, b: RunRecord): ComparedMetric[] {
@@ -81,13 +88,14 @@ function changesBetween(a: RunRecord, b: RunRecord): Comparison["checks"] {
   });
 }
 
-function sideOf({ name, record: { target, runId, startedAt, command } }: StoredSide): Comparison["a"] {
+function sideOf({ name, folder, record: { target, runId, startedAt, command } }: StoredSide): Comparison["a"] {
   return {
     name,
     label: `${target.name} at ${target.baseUrl}`,
     runId,
     startedAt,
     command,
+    ...(folder === undefined ? {} : { folder }),
     ...(target.build === undefined ? {} : { build: target.build }),
   };
 }

@@ -11,6 +11,8 @@ import { type DialectSample, type GatewaySample, isServed, sampleGateway } from 
 /** A proposed target file, and how it reads the denials recorded for it. */
 export interface Proposal {
   readonly yaml: string;
+  /** How the last request was denied, if no dialect served any; without keys. */
+  readonly denied: string | undefined;
   readonly read: readonly ReadDenial[];
   /** What it recognises, and each denial that it does not, without keys. */
   readonly remarks: readonly string[];
@@ -46,7 +48,13 @@ export async function propose(traffic: Traffic, file: string): Promise<Proposal>
       const about = redactor.redactValue(readingRemarks(read));
       const profiles = proposeProfiles(sample, target, read);
       const all = [...redactor.redactValue(remarks), ...about, ...profiles];
-      return { yaml: withLines(file, lines, all), read, remarks: about };
+      const denied = sample.dialects.some(isServed) ? undefined : lastSummary(sample);
+      return {
+        yaml: withLines(file, lines, all),
+        read,
+        remarks: about,
+        denied: denied && redactor.redactValue(denied),
+      };
     }
     lines = kept;
   }
@@ -105,6 +113,10 @@ function statedLimits({ list, dialects }: GatewaySample) {
     )[0];
   return { rate: stated(RATE_HEADER), concurrency: stated(CONCURRENCY_HEADER) };
 }
+
+/** `401 invalid_api_key`. */
+const lastSummary = ({ dialects }: GatewaySample): string | undefined =>
+  dialects.flatMap(({ tried }) => tried).at(-1)?.response.summary;
 
 /** Observations that do not become a line. */
 function remarksOf(sample: GatewaySample, { limits }: Target): string[] {

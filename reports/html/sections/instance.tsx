@@ -11,7 +11,7 @@ import { levelOf } from "../../level.ts";
 import { describeExpected, describeObserved, describeResponse } from "../../text/index.ts";
 import type { Anchors } from "../anchors.ts";
 import { decimal, duration } from "../format.ts";
-import { Copyable, DataTable, Foreign, Sentence } from "../parts.tsx";
+import { Copyable, DataTable, Foreign, Prose, Sentence } from "../parts.tsx";
 import { ExchangeView } from "./exchange.tsx";
 
 /** Characters of a message in the summary of its instance. */
@@ -203,7 +203,7 @@ export function Again({ record, check, evidence, control }: AgainProps) {
         ]),
       ].map((text) => (
         <p key={text} class="note">
-          {visible(text)}
+          <Prose text={text} />
         </p>
       ))}
     </div>

@@ -76,7 +76,11 @@ export function VerdictSection({ record, anchors }: { readonly record: RunRecord
         <>
           <Sides comparison={comparison} />
           <MainFigures comparison={comparison} />
-          {comparison.nextStep === undefined ? null : <p>{oneLine(comparison.nextStep, 240)}</p>}
+          {comparison.nextStep === undefined ? null : (
+            <p>
+              <Prose text={oneLine(comparison.nextStep, 240)} />
+            </p>
+          )}
         </>
       )}
       <Reasons record={record} anchors={anchors} />

@@ -43,7 +43,10 @@ export function describeCapacity(found: Capacity, head: CapacityHead): CommandRe
 }
 
 /** What was held, and what was not. */
-function sentenceOf({ best, beyond, binds, steps }: Capacity, { name, objective }: CapacityHead): string {
+function sentenceOf(
+  { best, beyond, held: heldStep, binds, steps }: Capacity,
+  { name, objective }: CapacityHead,
+): string {
   const broken = steps.find((step) => step.binds === "invalid replies");
   if (broken !== undefined) return `Unusable replies at ${levelText(broken.level)} ${name}: ${broken.why}.`;
   if (best === undefined)
@@ -54,7 +57,10 @@ function sentenceOf({ best, beyond, binds, steps }: Capacity, { name, objective 
   if (binds === "generator") return `No limit found: at least ${held}; this machine could not send more.`;
   if (beyond === undefined)
     return `No limit found. The highest level tried, ${held}, met the objective (${objective}).`;
-  return `The gateway held ${held} with ${objective}; at ${levelText(beyond.level)} it did not (${beyond.why}).`;
+  const didNot = `at ${levelText(beyond.level)} it did not (${beyond.why}).`;
+  return heldStep === undefined
+    ? `The gateway met ${objective} at ${held} for ${formatNumber(best.durationS)} s; ${didNot}`
+    : `The gateway held ${held} with ${objective}; ${didNot}`;
 }
 
 /** What limited, or why the search ended without a limit. */

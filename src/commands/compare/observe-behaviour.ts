@@ -63,7 +63,7 @@ export function storedSide(folder: string, name: string): StoredSide {
     const observation = comparedOf(new Response(exchange, requested, rules));
     if (observation !== undefined) responses.set(exchange.id, observation);
   }
-  return { name, record, behaviour: { checks: record.checks, responses, invariants: INVARIANTS } };
+  return { name, folder, record, behaviour: { checks: record.checks, responses, invariants: INVARIANTS } };
 }
 
 /** A request by what its check expects of it. */

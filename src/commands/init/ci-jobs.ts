@@ -200,8 +200,8 @@ pipeline {
   stages {
     stage('Gauntlet') {
       steps {
-        sh '${INSTALL}'
         sh 'rm -rf gauntlet-run' // of the build before this one
+        sh '${INSTALL}'
         sh '${RUN}'
       }
     }

@@ -121,7 +121,9 @@ async function proposeFromGateway(written: string): Promise<{ text: string; gate
     const target = parseTarget(written, "gauntlet.yaml", process.env);
     const { budget } = permitFor(target, proposalPlan(target), "checks");
     await using traffic = new Traffic({ target, budget, seed: 1, signal: new AbortController().signal });
-    return { text: (await propose(traffic, written)).yaml, gatewayNote: undefined };
+    const { yaml, denied } = await propose(traffic, written);
+    const gatewayNote = denied && `the gateway served no request with ${KEY_VARIABLE}; the last got ${denied}`;
+    return { text: yaml, gatewayNote };
   } catch (error) {
     // The input is useful without a gateway, too.
     return { text: written, gatewayNote: `nothing was read from the gateway: ${messageOf(error)}` };

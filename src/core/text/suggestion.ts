@@ -15,7 +15,10 @@ export function nearestOf(name: string, known: Iterable<string>): string | undef
   const maxDistance = Math.max(1, Math.min(Math.floor(name.length * 0.4), Math.max(2, Math.floor(name.length / 3))));
   if (distance(name.toLowerCase(), nearest.toLowerCase()) <= maxDistance) return nearest;
   return names.find(
-    (known) => hasSwappedLetters(name, known) || (known.length <= name.length + 2 && lacksLetters(name, known)),
+    (known) =>
+      hasSwappedLetters(name, known) ||
+      isBeginningOf(name, known) ||
+      (known.length <= name.length + 2 && lacksLetters(name, known)),
   );
 }
 
@@ -25,6 +28,9 @@ function hasSwappedLetters(name: string, known: string): boolean {
   if (at === -1 || name.length !== known.length) return false;
   return `${known.slice(0, at)}${known[at + 1] ?? ""}${known[at]}${known.slice(at + 2)}` === name;
 }
+
+/** Whether a name of at least four letters is the beginning of a known one: `rate` of `ratePerS`. */
+const isBeginningOf = (name: string, known: string): boolean => name.length >= 4 && known.startsWith(name);
 
 /** Whether a name of at least four letters only lacks letters of a known one: `eror` of `errors`. */
 function lacksLetters(name: string, known: string): boolean {

@@ -11,6 +11,8 @@ const sideSchema = z.strictObject({
   runId: z.string().optional(),
   build: z.string().optional(),
   startedAt: z.string().optional(),
+  /** For stored runs: the folder, as given. */
+  folder: z.string().optional(),
   /** For stored runs: the command that created the run, with its recorded arguments. */
   command: z.string().optional(),
 });

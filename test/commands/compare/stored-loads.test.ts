@@ -1,5 +1,5 @@
 // real-time: sends load, and judges how much of it was served in time
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { gauntlet, temporaryFolder } from "../../support/gauntlet.ts";
@@ -32,4 +32,12 @@ test("two stored loads: garbage is a regression, and the command is that of the 
   const page = readFileSync(join(at, "c2", "report.html"), "utf8");
   expect(command.test(page)).toBe(true);
   expect(page).not.toContain("gauntlet compare w.yaml");
+
+  // The command has the folders as given, wherever they are.
+  mkdirSync(join(at, "runs"));
+  renameSync(join(at, "good"), join(at, "runs", "good"));
+  await gauntlet(["compare", "runs/good", "failing", "--out", "c3"], {}, at);
+  expect(readFileSync(join(at, "c3", "report.html"), "utf8").replace(/<[^>]*>/g, "")).toContain(
+    "gauntlet compare runs/good failing",
+  );
 }, 120_000);

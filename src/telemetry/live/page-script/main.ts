@@ -234,7 +234,7 @@ function soFar(
     tile("Admitted", whole(sum("admitted")), `of ${whole(sum("offered"))} offered`),
     tile("Denied", whole(sum("denied")), "", sum("denied") > 0 ? "caution" : ""),
     tile("Failed", whole(sum("failed")), "", sum("failed") > 0 ? "bad" : ""),
-    tile("Invalid", whole(sum("invalid")), "2xx replies", sum("invalid") > 0 ? "bad" : ""),
+    tile("Invalid", whole(sum("invalid")), "2xx replies that no client could use", sum("invalid") > 0 ? "bad" : ""),
     tile(
       "Generator",
       late ? "late" : wasLate ? "was late" : "on time",
@@ -264,7 +264,7 @@ function totals(
     tile("Admitted", whole(sum("admitted")), ofOffered),
     tile("Denied", whole(sum("denied")), ofOffered, sum("denied") > 0 ? "caution" : ""),
     tile("Failed", whole(sum("failed")), ofOffered, sum("failed") > 0 ? "bad" : ""),
-    tile("Invalid", whole(sum("invalid")), "2xx replies", sum("invalid") > 0 ? "bad" : ""),
+    tile("Invalid", whole(sum("invalid")), "2xx replies that no client could use", sum("invalid") > 0 ? "bad" : ""),
     tile("Dropped", whole(sum("dropped")), ofOffered, sum("dropped") > 0 ? "caution" : ""),
     ...latencyTiles(latency),
     tile("Admitted per second", figure(durationS > 0 ? sum("admitted") / durationS : 0), "until the last response"),
