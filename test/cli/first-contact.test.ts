@@ -117,6 +117,16 @@ describe("init", () => {
     expect(run.code).toBe(0);
   });
 
+  test("a key that the gateway rejects is named", async () => {
+    using folder = temporaryFolder();
+    const { stdout } = await gauntlet(
+      ["init", "-y", "--base-url", ready.baseUrl],
+      { GW_KEY: "gk-unknown" },
+      folder.path,
+    );
+    expect(stdout).toMatch(/^the gateway served no request with GW_KEY; the last got 401 invalid_api_key$/m);
+  });
+
   test("a workflow is written where GitHub reads it, and the suggested commands work here", async () => {
     using folder = temporaryFolder();
     const outside = await gauntlet(["init", "-y"], {}, folder.path);

@@ -300,6 +300,13 @@ describe("two stored runs", () => {
     ),
   });
 
+  test("an undecided figure has a next step, and a decided one has none", () => {
+    const stepFor = (p50: number) =>
+      compared(withLoad(tier(40)), withLoad(tier(40, classes({ responseMs: quantiles(p50) })))).nextStep;
+    expect(stepFor(60)).toContain("`gauntlet compare --start-a COMMAND --start-b COMMAND`");
+    expect(stepFor(40)).toBeUndefined();
+  });
+
   test.each<[what: string, now: object, verdict: Comparison["verdict"], says: RegExp]>([
     [
       "a sixteenth of the tokens in a tenth of the time is worse",

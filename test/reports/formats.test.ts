@@ -56,6 +56,13 @@ describe("junit", () => {
     expect(auth?.cases.find(({ name }) => name === "auth.bad[chat]")).toMatchObject({ status: "FAIL" });
   });
 
+  test("a failure with one finding says it once", () => {
+    const expected = "expected 401, got 403";
+    const outcome = result("auth.bad", "fail", { message: expected });
+    const [, body = ""] = render("junit", recordOf([], { checks: [outcome] })).split("<failure");
+    expect(body.split(expected)).toHaveLength(3);
+  });
+
   test("an undecided result says why", () => {
     const unclear = result("limits.unclear", "inconclusive", { message: 'no 429 in "60" requests <skipped/>' });
     const xml = render("junit", recordOf([result("auth.good", "pass"), unclear]));
