@@ -84,6 +84,20 @@ function latencyChart(phases: typeof PHASES) {
   return { caption, panels: panels.filter((text) => /^(TTFT|E2E latency).*, ms$/.test(text)) };
 }
 
+test("the main latencies have a row for each figure, and a column for each percentile", () => {
+  const page = pageOf({ runs: [loadRun("growth", { phases: PHASES })] });
+  const table = page.find((one) => one.tagName === "table" && textOf(one).startsWith("Milliseconds of admitted"));
+  const rows = table === undefined ? [] : elementsIn(table).filter(({ tagName }) => tagName === "tr");
+  const cells = rows.map((row) =>
+    elementsIn(row)
+      .filter(({ tagName }) => tagName === "th" || tagName === "td")
+      .map(textOf),
+  );
+  expect(cells[0]).toEqual(["Kind", "Requests", "Figure", "p50", "p90", "p95", "p99", "max"]);
+  expect(cells.slice(1).every((row) => row.length === 8)).toBe(true);
+  expect(cells.slice(1).map((row) => row[2])).toContain("E2E latency");
+});
+
 test("streams and non-streaming replies have a chart of E2E latency each", () => {
   const { panels, caption } = latencyChart(PHASES);
   expect(panels).toEqual(["TTFT, ms", "E2E latency of streams, ms", "E2E latency of non-streaming replies, ms"]);

@@ -71,13 +71,18 @@ function MainTable({ run }: { readonly run: LoadRun }) {
   const where = phase.name === run.name ? "" : ` in ${oneLine(phase.name, 40)}`;
   return (
     <DataTable
-      caption={`Milliseconds of admitted requests${where}: p50 / p90 / p95 / p99 / max`}
-      head={["Kind", ...numbers("Requests"), ...columns.map(figureHead)]}
-      rows={entries.map((entry) => [
-        kindOf(entry),
-        decimal(entry.count),
-        ...columns.map((figure) => allStats(entry[`${figure}Ms`], entry.count)),
-      ])}
+      caption={`Milliseconds of admitted requests${where}`}
+      head={["Kind", ...numbers("Requests"), "Figure", ...numbers(...SHOWN_STATS)]}
+      rows={entries.flatMap((entry) =>
+        columns
+          .filter((figure) => entry[`${figure}Ms`] !== null)
+          .map((figure) => [
+            kindOf(entry),
+            decimal(entry.count),
+            LATENCY_FIGURES[figure].label,
+            ...statsOf(entry[`${figure}Ms`], entry.count),
+          ]),
+      )}
     />
   );
 }
@@ -127,7 +132,10 @@ function kindAndOutcome(entry: LoadClass): string {
   return `${kindOf(entry)}${entry.outcome === "admitted" ? "" : `, ${entry.outcome}`}`;
 }
 
+const statsOf = (quantiles: LoadClass["responseMs"], count: number): string[] =>
+  SHOWN_STATS.map((stat) => (quantiles === null ? "–" : quantileText(quantiles, stat, { count, write: ms })));
+
 function allStats(quantiles: LoadClass["responseMs"], count: number): string {
   if (quantiles === null) return "–";
-  return SHOWN_STATS.map((stat) => quantileText(quantiles, stat, { count, write: ms })).join(" / ");
+  return statsOf(quantiles, count).join(" / ");
 }
