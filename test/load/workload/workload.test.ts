@@ -41,8 +41,8 @@ describe("workload files", () => {
 
   test("an unknown field of one kind of arrivals names the fields of this kind", () => {
     const path = join(folder, "k.yaml");
-    writeFileSync(path, "name: k\narrivals: { kind: constant, rate: 5, durationS: 2 }\n");
-    expect(() => loadWorkload(path)).toThrow(/unknown field "rate"\. Known here: kind, ratePerS, durationS\./);
+    writeFileSync(path, "name: k\narrivals: { kind: constant, speed: 5, durationS: 2 }\n");
+    expect(() => loadWorkload(path)).toThrow(/unknown field "speed"\. Known here: kind, ratePerS, durationS\./);
   });
 
   test.each([
