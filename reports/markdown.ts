@@ -139,7 +139,7 @@ function loadPart(record: RunRecord, runs: readonly LoadRun[]): string {
   return [
     ...(note === undefined ? [] : [note, ""]),
     ...outcomesTable(record, runs).slice(0, MAX_PHASES + 2),
-    ...runs.slice(0, 4).flatMap((run) => latencyPart(run)),
+    ...runs.slice(0, 4).flatMap(latencyPart),
     ...runs.flatMap((run) => thresholdsPart(record, run)),
   ].join("\n");
 }

@@ -53,12 +53,13 @@ export function compareStored(a: StoredSide, b: StoredSide): Comparison {
   const common = commonBehaviour(a.behaviour, b.behaviour);
   const drift = driftBetween(common.a, common.b);
   const counts = { decided: decidedInBoth(before, now), behaviourNotCompared: common.notCompared };
+  const concluded = conclude(a, b, { checks, metrics, drift, notCompared, tooFew, ...counts });
   return {
     kind: "stored",
     a: sideOf(a),
     b: sideOf(b),
-    ...conclude(a, b, { checks, metrics, drift, notCompared, tooFew, ...counts }),
-    ...(metrics.some(({ verdict }) => verdict === "inconclusive") && { nextStep: COMPARE_LIVE }),
+    ...concluded,
+    ...(concluded.verdict === "inconclusive" && metrics.some(isUndecidedLatency) && { nextStep: COMPARE_LIVE }),
     seed: null,
     order: [],
     control: null,
@@ -67,6 +68,10 @@ export function compareStored(a: StoredSide, b: StoredSide): Comparison {
     drift,
   };
 }
+
+/** Whether both runs have a latency, and its change is undecided. */
+const isUndecidedLatency = ({ verdict, unit, a, b }: ComparedMetric): boolean =>
+  verdict === "inconclusive" && unit === "ms" && a !== null && b !== null;
 
 /** What decides smaller changes than runs of different times can. */
 const COMPARE_LIVE =

@@ -11,8 +11,8 @@ import { type DialectSample, type GatewaySample, isServed, sampleGateway } from 
 /** A proposed target file, and how it reads the denials recorded for it. */
 export interface Proposal {
   readonly yaml: string;
-  /** How the last request was denied, if no dialect served any; without keys. */
-  readonly denied: string | undefined;
+  /** What the last request got, if none was served, without keys: `401 invalid_api_key`. */
+  readonly unserved: string | undefined;
   readonly read: readonly ReadDenial[];
   /** What it recognises, and each denial that it does not, without keys. */
   readonly remarks: readonly string[];
@@ -48,13 +48,8 @@ export async function propose(traffic: Traffic, file: string): Promise<Proposal>
       const about = redactor.redactValue(readingRemarks(read));
       const profiles = proposeProfiles(sample, target, read);
       const all = [...redactor.redactValue(remarks), ...about, ...profiles];
-      const denied = sample.dialects.some(isServed) ? undefined : lastSummary(sample);
-      return {
-        yaml: withLines(file, lines, all),
-        read,
-        remarks: about,
-        denied: denied && redactor.redactValue(denied),
-      };
+      const unserved = redactor.redactValue(lastUnserved(sample));
+      return { yaml: withLines(file, lines, all), read, remarks: about, unserved };
     }
     lines = kept;
   }
@@ -114,9 +109,10 @@ function statedLimits({ list, dialects }: GatewaySample) {
   return { rate: stated(RATE_HEADER), concurrency: stated(CONCURRENCY_HEADER) };
 }
 
-/** `401 invalid_api_key`. */
-const lastSummary = ({ dialects }: GatewaySample): string | undefined =>
-  dialects.flatMap(({ tried }) => tried).at(-1)?.response.summary;
+function lastUnserved({ dialects }: GatewaySample): string | undefined {
+  if (dialects.some(isServed)) return undefined;
+  return dialects.flatMap(({ tried }) => tried).at(-1)?.response.summary;
+}
 
 /** Observations that do not become a line. */
 function remarksOf(sample: GatewaySample, { limits }: Target): string[] {

@@ -1,4 +1,7 @@
+import { h } from "preact";
+import { renderToString } from "preact-render-to-string";
 import { expect, test } from "vitest";
+import { type TimePanel, TimePanels } from "../../reports/html/charts/time-panels.tsx";
 import { FORMATS } from "../../reports/index.ts";
 import type { JudgedPhase } from "../../src/record/index.ts";
 import { loadPhase, loadRun, loadSeries } from "../support/load-records.ts";
@@ -84,4 +87,17 @@ test.each([
   expect(drawn.map((one) => /([\d.]+),[\d.]+$/.exec(attribute(one, "d") ?? "")?.[1])).toEqual(
     Array.from({ length: 6 }, () => right),
   );
+});
+
+test("a line of samples ends at its last sample, where another line goes on", () => {
+  const lineOf = (name: string, count: number) => ({
+    name,
+    points: Array.from({ length: count }, (_, atS) => ({ atS, value: 5 })),
+  });
+  const panel = { title: "memory", scale: "linear", height: 60, lines: [lineOf("ended", 11), lineOf("running", 21)] };
+  const svg = renderToString(h(TimePanels, { label: "memory", phases: [], panels: [panel as TimePanel] }));
+  const [ended = 0, running = 0] = [...svg.matchAll(/<path class="line-series-\d" d="[^"]*?([\d.]+),[\d.]+"/g)].map(
+    ([, end]) => Number(end),
+  );
+  expect(running).toBeGreaterThan(ended + 100);
 });

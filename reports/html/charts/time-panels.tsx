@@ -56,10 +56,10 @@ export function TimePanels({ label, panels: given, phases, values }: TimePanelsP
   if (panels.length === 0) return null;
   const lastS = Math.max(...panels.flatMap(({ lines }) => lines.flatMap(({ points }) => points.map(({ atS }) => atS))));
   const phasesEndS = Math.max(0, ...phases.map(({ startS, durationS }) => startS + durationS));
-  // The seconds of the last point may only partly belong to the run.
-  const coveredS = lastS + (values?.everyS ?? 0);
-  const linesEndS = lastS < phasesEndS ? Math.min(coveredS, phasesEndS) : coveredS;
-  const end = Math.max(1, phasesEndS, linesEndS);
+  // The seconds that the last point covers may only partly belong to the run.
+  const coveredS = values && lastS + values.everyS;
+  const linesEndS = coveredS && lastS < phasesEndS ? Math.min(coveredS, phasesEndS) : coveredS;
+  const end = Math.max(1, phasesEndS, linesEndS ?? lastS);
   const x = scaleLinear([0, end], [BOX.left, BOX.width - BOX.right]);
   const labels = placePhases(phases, x, BOX.width - BOX.right);
   let top = rowsOf(labels) * LABEL_ROW + 20;
@@ -130,8 +130,8 @@ interface PanelProps {
   readonly panel: TimePanel;
   readonly box: Box;
   readonly x: Scale;
-  /** How far a step of the last point is drawn. */
-  readonly linesEndS: number;
+  /** How far a step of the last point is drawn; `undefined` if the points are samples, which cover no time. */
+  readonly linesEndS: number | undefined;
 }
 
 function Panel({ panel, box, x, linesEndS }: PanelProps) {
@@ -180,10 +180,11 @@ function Panel({ panel, box, x, linesEndS }: PanelProps) {
 
 type Points = TimeLine["points"];
 
-/** Without the point at its end, the step of the last point has no width. */
-function held(points: Points, untilS: number): Points[number][] {
+/** Without a point at its end, the step of the last point has no width. */
+function held(points: Points, untilS: number | undefined): Points[number][] {
   const last = points.at(-1);
-  return last === undefined || last.atS >= untilS ? [...points] : [...points, { ...last, atS: untilS }];
+  if (last === undefined || untilS === undefined || last.atS >= untilS) return [...points];
+  return [...points, { ...last, atS: untilS }];
 }
 
 /** Points without a neighbour: a line of a single point would be invisible. */

@@ -71,13 +71,16 @@ function limitText({ best, beyond, binds, cut }: Capacity, { to, budget, signal 
     cut === "requests"
       ? `The budget of ${formatCount(budget, "request")} ran out before the search ended.`
       : cut === "minutes"
-        ? (best?.level ?? 0) >= to
-          ? `The remaining time was too short to hold this level for ${HOLD_S} s. Increase --minutes, and --to to try higher levels.`
-          : `The remaining time was too short for the next level. A level above the declared limit, and the best one at the end, run for ${HOLD_S} s. Increase --minutes.`
+        ? outOfTime(best !== undefined && best.level >= to)
         : undefined;
   if (beyond === undefined) return end ?? "No limit found up to --to.";
   return `Limited by: ${binds === "generator" ? "this machine" : binds}.${end === undefined ? "" : ` ${end}`}`;
 }
+
+const outOfTime = (isHighest: boolean): string =>
+  isHighest
+    ? `The remaining time was too short to hold this level for ${HOLD_S} s. Increase --minutes, and --to to try higher levels.`
+    : `The remaining time was too short for the next level. A level above the declared limit, and the best one at the end, run for ${HOLD_S} s. Increase --minutes.`;
 
 /** `20 requests/s is enough for the rate limits of starter (5/s) and growth (16.7/s), but not for the rate limit of scale (50/s).` */
 function tierText({ beyond, binds, steps }: Capacity, { level }: CapacityStep, name: string): string[] {

@@ -121,8 +121,8 @@ async function proposeFromGateway(written: string): Promise<{ text: string; gate
     const target = parseTarget(written, "gauntlet.yaml", process.env);
     const { budget } = permitFor(target, proposalPlan(target), "checks");
     await using traffic = new Traffic({ target, budget, seed: 1, signal: new AbortController().signal });
-    const { yaml, denied } = await propose(traffic, written);
-    const gatewayNote = denied && `the gateway served no request with ${KEY_VARIABLE}; the last got ${denied}`;
+    const { yaml, unserved } = await propose(traffic, written);
+    const gatewayNote = unserved && `the gateway served no request with ${KEY_VARIABLE}; the last got ${unserved}`;
     return { text: yaml, gatewayNote };
   } catch (error) {
     // The input is useful without a gateway, too.

@@ -14,8 +14,6 @@ import { assertMeasurable } from "./capacity/objective.ts";
 export function thresholdNeeds({ arrivals, mix, thresholds = [] }: Workload): string[] {
   if (arrivals === undefined) return [];
   const { requests, maxRequests } = planOf(arrivals);
-  // Both the arrivals and the kind of each request may be random.
-  const isRandom = maxRequests !== undefined || mix.length > 1;
   const weights = mix.reduce((sum, { weight }) => sum + weight, 0);
   return thresholds.flatMap(({ threshold }) => {
     const classes = mix.filter((one) => appliesTo(threshold, one));
@@ -31,6 +29,8 @@ export function thresholdNeeds({ arrivals, mix, thresholds = [] }: Workload): st
     const expected = classes.map(({ weight }) => Math.floor((requests * weight) / weights));
     const needed = requestsNeeded(threshold);
     const planned = isLatency(threshold) ? Math.min(...expected) : expected.reduce((sum, own) => sum + own, 0);
+    // The arrivals may be random, and so is the kind of each request.
+    const isRandom = maxRequests !== undefined || (isLatency(threshold) ? mix.length > 1 : classes.length < mix.length);
     const fewest = isRandom ? planned - DEVIATIONS * Math.sqrt(planned) : planned;
     if (needed === undefined || fewest >= needed) return [];
     const of = isLatency(threshold) && mix.length > 1 ? " of each kind" : "";

@@ -133,8 +133,7 @@ function loadLine(progress: LoadProgress, width: number, sinceS: number): string
     ...(waiting === undefined ? [] : [`waiting ${duration(waiting.leftS - sinceS)} for ${waiting.what}`]),
     ...(failed === 0 ? [] : [`${formatNumber(failed)} failed`]),
     ...(invalid === 0 ? [] : [`${formatNumber(invalid)} invalid`]),
-    // Without admitted requests it would be that of earlier seconds.
-    ...(progress.admittedPerS === 0 ? [] : e2eMedian(progress)),
+    ...e2eMedian(progress),
     `${formatNumber(progress.sentPerS)}/s sent`,
     `${formatNumber(progress.admittedPerS)}/s admitted`,
     ...(denied === 0 ? [] : [`${formatNumber(denied)} denied`]),

@@ -24,7 +24,9 @@ export function loadLeft(seconds: number, inFlight: number): string[] {
  * `E2E p50 12 ms`, of each mode if both have been admitted. No p99: of the few requests of one second, it is the slowest one, and
  * the table at the end may have to omit it.
  */
-export function e2eMedian({ responseByModeMs }: LoadProgress): string[] {
+export function e2eMedian({ responseByModeMs, admittedPerS }: LoadProgress): string[] {
+  // Without admitted requests it would be that of earlier seconds.
+  if (admittedPerS === 0) return [];
   const { streaming, nonStreaming } = responseByModeMs ?? {};
   const text = (ms: number | undefined) => (ms === undefined ? undefined : `${formatNumber(ms)} ms`);
   const [ofStreams, ofOthers] = [text(streaming?.p50), text(nonStreaming?.p50)];

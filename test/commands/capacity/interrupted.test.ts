@@ -2,26 +2,11 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { fallingSilentAfter } from "../../support/falling-silent.ts";
 import { startGauntlet, temporaryFolder } from "../../support/gauntlet.ts";
-import { rawServer } from "../../support/raw-server.ts";
-
-const REPLY = JSON.stringify({
-  ...{ id: "x", object: "chat.completion", created: 1, model: "plain" },
-  choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }],
-  usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
-});
-/** Later requests get no response, so that some are in flight when the search is interrupted. */
-const SERVED = 30;
 
 test("requests that the interruption ended do not count as failures of the gateway", { timeout: 60_000 }, async () => {
-  let sent = 0;
-  await using server = await rawServer((socket) => {
-    sent++;
-    if (sent <= SERVED)
-      socket.write(
-        `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${REPLY.length}\r\n\r\n${REPLY}`,
-      );
-  });
+  await using server = await fallingSilentAfter(30);
   using folder = temporaryFolder();
   writeFileSync(
     join(folder.path, "t.yaml"),
@@ -34,7 +19,7 @@ test("requests that the interruption ended do not count as failures of the gatew
     folder.path,
   );
   expect(await running.printed("searching")).toContain("; too short to hold a level for 75 s\n");
-  while (sent < SERVED + 5) await new Promise((done) => setTimeout(done, 20));
+  await server.untilSilent(5);
   running.child.kill("SIGINT");
   const { code, stdout } = await running.finished;
   const found = JSON.parse(stdout);

@@ -2,32 +2,17 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { fallingSilentAfter } from "../../support/falling-silent.ts";
 import { startGauntlet, temporaryFolder } from "../../support/gauntlet.ts";
-import { rawServer } from "../../support/raw-server.ts";
-
-const REPLY = JSON.stringify({
-  ...{ id: "x", object: "chat.completion", created: 1, model: "plain" },
-  choices: [{ index: 0, message: { role: "assistant", content: "hi" }, finish_reason: "stop" }],
-  usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
-});
-/** Later requests get no response, so that some are in flight when the load is interrupted. */
-const SERVED = 30;
 
 test.each([
   ["an open loop", "{ kind: constant, ratePerS: 20, durationS: 60 }", []],
   ["a closed loop", "{ kind: closed, inFlight: 6, durationS: 60 }", []],
   ["two threads", "{ kind: constant, ratePerS: 20, durationS: 60 }", ["--workers", "2"]],
 ])(
-  "requests that an interruption ended are no failures of the gateway: %s",
+  "requests that an interruption ended are not failures of the gateway: %s",
   async (_what, arrivals, options) => {
-    let sent = 0;
-    await using server = await rawServer((socket) => {
-      sent++;
-      if (sent <= SERVED)
-        socket.write(
-          `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${REPLY.length}\r\n\r\n${REPLY}`,
-        );
-    });
+    await using server = await fallingSilentAfter(30);
     using folder = temporaryFolder();
     writeFileSync(
       join(folder.path, "t.yaml"),
@@ -42,7 +27,7 @@ test.each([
       { K: "ck-interrupted-0123456789abcdef" },
       folder.path,
     );
-    while (sent < SERVED + 5) await new Promise((done) => setTimeout(done, 20));
+    await server.untilSilent(5);
     running.child.kill("SIGINT");
     const { code, stdout } = await running.finished;
     const { verdict, phases } = JSON.parse(stdout);

@@ -41,4 +41,6 @@ test("a number of requests that may by chance be too few is named, if it is rand
     'threshold "response_ms{stream=false} p95 < 800" needs at least 72 requests of each kind to be met; the workload sends about 75, which by chance may be too few',
   ]);
   expect(said(["response_ms p95 < 800"], 75, [PLAIN])).toEqual([]);
+  // All requests count, whatever their kind.
+  expect(said(["failed < 0.5 %"], 780)).toEqual([]);
 });

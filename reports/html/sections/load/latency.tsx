@@ -65,23 +65,18 @@ function MainTable({ run }: { readonly run: LoadRun }) {
   const entries = (phase?.classes ?? []).filter(({ outcome }) => outcome === "admitted");
   if (phase === undefined || entries.length === 0) return null;
   const gaps = entries.some(({ itlMs }) => itlMs !== null) ? "itl" : "eventGap";
-  const columns = (["ttft", "response", gaps] as const).filter((figure) =>
-    entries.some((entry) => entry[`${figure}Ms`] !== null),
-  );
   const where = phase.name === run.name ? "" : ` in ${oneLine(phase.name, 40)}`;
   return (
     <DataTable
       caption={`Milliseconds of admitted requests${where}`}
       head={["Kind", ...numbers("Requests"), "Figure", ...numbers(...SHOWN_STATS)]}
       rows={entries.flatMap((entry) =>
-        columns
-          .filter((figure) => entry[`${figure}Ms`] !== null)
-          .map((figure) => [
-            kindOf(entry),
-            decimal(entry.count),
-            LATENCY_FIGURES[figure].label,
-            ...statsOf(entry[`${figure}Ms`], entry.count),
-          ]),
+        (["ttft", "response", gaps] as const).flatMap((figure) => {
+          const quantiles = entry[`${figure}Ms`];
+          if (quantiles === null) return [];
+          const { label } = LATENCY_FIGURES[figure];
+          return [[kindOf(entry), decimal(entry.count), label, ...statsOf(quantiles, entry.count)]];
+        }),
       )}
     />
   );
@@ -121,7 +116,10 @@ function ClassTable({ run }: { readonly run: LoadRun }) {
             <span class="because">{kindAndOutcome(entry)}</span>
           </span>,
           decimal(entry.count),
-          ...columns.map((figure) => allStats(entry[`${figure}Ms`], entry.count)),
+          ...columns.map((figure) => {
+            const quantiles = entry[`${figure}Ms`];
+            return quantiles === null ? "–" : statsOf(quantiles, entry.count).join(" / ");
+          }),
         ])}
       />
     </details>
@@ -132,10 +130,5 @@ function kindAndOutcome(entry: LoadClass): string {
   return `${kindOf(entry)}${entry.outcome === "admitted" ? "" : `, ${entry.outcome}`}`;
 }
 
-const statsOf = (quantiles: LoadClass["responseMs"], count: number): string[] =>
-  SHOWN_STATS.map((stat) => (quantiles === null ? "–" : quantileText(quantiles, stat, { count, write: ms })));
-
-function allStats(quantiles: LoadClass["responseMs"], count: number): string {
-  if (quantiles === null) return "–";
-  return statsOf(quantiles, count).join(" / ");
-}
+const statsOf = (quantiles: NonNullable<LoadClass["responseMs"]>, count: number): string[] =>
+  SHOWN_STATS.map((stat) => quantileText(quantiles, stat, { count, write: ms }));

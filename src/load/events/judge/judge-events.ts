@@ -15,7 +15,7 @@ const CONFIDENCE = 0.95;
 /** Minimum number of requests for a bound on their number: fewer could not show much. */
 const MIN_REQUESTS = 20;
 /** Kinds of failures that a busy machine can cause as well. */
-const OF_TIMING: readonly string[] = ["deadline", "idle", "aborted", "408"];
+const OF_TIMING: readonly string[] = ["deadline", "idle", "408"];
 /** Judges the events of a run by the expectations of its workload. What one of several shards sent is not judged. */
 export function withEvents(run: JudgedRun): JudgedRun {
   const { events = [], generator } = run;

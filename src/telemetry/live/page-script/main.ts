@@ -267,7 +267,11 @@ function totals(
     tile("Invalid", whole(sum("invalid")), "2xx replies that no client could use", sum("invalid") > 0 ? "bad" : ""),
     tile("Dropped", whole(sum("dropped")), ofOffered, sum("dropped") > 0 ? "caution" : ""),
     ...latencyTiles(latency),
-    tile("Admitted per second", figure(durationS > 0 ? sum("admitted") / durationS : 0), "until the last response"),
+    tile(
+      "Admitted per second",
+      figure(durationS > 0 ? sum("admitted") / durationS : 0),
+      phases.length === 1 ? "until the last response" : "mean of the phases",
+    ),
     ...(wasLate ? [tile("Generator", "late", "at some point in the run", "caution")] : []),
   ];
 }
