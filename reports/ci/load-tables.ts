@@ -76,7 +76,7 @@ function steadyRate(run: LoadRun): string | undefined {
 export function generatorNote(runs: readonly LoadRun[]): string | undefined {
   const invalid = runs.filter(({ generator }) => !generator.valid).map(({ name }) => inline(name));
   if (invalid.length === 0) return undefined;
-  return `The generator exceeded its bounds in ${invalid.join(", ")}: these figures decide nothing.`;
+  return `The generator exceeded its bounds in ${invalid.join(", ")}: these figures say nothing about the gateway.`;
 }
 
 /** A line per phase, after the two of the header: what was sent and the outcomes. */

@@ -64,7 +64,7 @@ export const SCRIPT = `"use strict";
     reading.className = "reading";
     reading.setAttribute("aria-live", "polite");
     values.before(reading);
-    drawing.setAttribute("aria-label", "Drawing; the arrow keys read its values");
+    drawing.setAttribute("aria-label", "Chart; use the arrow keys to read its values");
     var at = -1;
     var textOf = function (row) {
       return row.cells[0].textContent + " s: " + columns.map(function (column, index) {
@@ -88,7 +88,7 @@ export const SCRIPT = `"use strict";
     };
     svg.addEventListener("pointermove", follow);
     svg.addEventListener("pointerdown", follow);
-    // A finger that is lifted leaves the drawing, and what it pointed at is still to be read.
+    // Lifting a finger fires pointerleave, but the values must stay readable.
     svg.addEventListener("pointerleave", function (event) { if (event.pointerType !== "touch") show(-1); });
     drawing.addEventListener("keydown", function (event) {
       if (event.altKey || event.ctrlKey || event.metaKey) return;

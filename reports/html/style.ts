@@ -228,7 +228,7 @@ figure svg .band { fill: var(--quiet-wash); } figure svg .phase { stroke: var(--
 figure svg .limit { stroke: var(--ink); stroke-width: 1.2; stroke-dasharray: 5 3; }
 figure svg .cursor { stroke: var(--ink); stroke-dasharray: 2 3; }
 .reading { margin: .45rem 0 .1rem; max-width: none; min-height: 1.55em; font-size: .88rem; font-variant-numeric: tabular-nums; }
-.reading:empty::before { content: "Hover over the drawing, or focus it and use the arrow keys, to read its values."; color: var(--soft); }
+.reading:empty::before { content: "Hover over the chart, or focus it and use the arrow keys, to read its values."; color: var(--soft); }
 .values .scroll { max-height: 26rem; overflow-y: auto; } .values td, .values thead th { text-align: right; }
 .values thead th { position: sticky; top: 0; background: var(--paper); vertical-align: bottom; box-shadow: inset 0 -1px var(--soft); }
 .values thead th:first-child { text-align: left; }

@@ -13,8 +13,6 @@ export interface Point {
   readonly inFlight: number;
   readonly streaming: SecondQuantiles;
   readonly nonStreaming: SecondQuantiles;
-  /** Both modes together, from an older record. */
-  readonly response: SecondQuantiles;
   readonly ttft: SecondQuantiles;
 }
 
@@ -40,9 +38,8 @@ export function thin(recorded: readonly LoadSecond[]): { readonly points: readon
       failed: mean(({ failed }) => failed),
       invalid: mean(({ invalid }) => invalid),
       inFlight: Math.max(...bucket.map(({ inFlight }) => inFlight)),
-      streaming: highest(bucket.map(({ responseByModeMs }) => responseByModeMs?.streaming)),
-      nonStreaming: highest(bucket.map(({ responseByModeMs }) => responseByModeMs?.nonStreaming)),
-      response: highest(bucket.map(({ responseMs }) => responseMs)),
+      streaming: highest(bucket.map(({ responseByModeMs }) => responseByModeMs.streaming)),
+      nonStreaming: highest(bucket.map(({ responseByModeMs }) => responseByModeMs.nonStreaming)),
       ttft: highest(bucket.map(({ ttftMs }) => ttftMs)),
     });
   }
@@ -72,14 +69,15 @@ function withoutGaps(series: readonly LoadSecond[]): LoadSecond[] {
     const missing = next === undefined ? 0 : Math.round(next.atS - second.atS) - 1;
     const silent = Array.from({ length: Math.max(0, Math.min(missing, MAX_GAP_S)) }, (_, step): LoadSecond => {
       const nothing = { offered: 0, sent: 0, admitted: 0, denied: 0, failed: 0, invalid: 0, dropped: 0 };
-      return { ...nothing, atS: second.atS + step + 1, inFlight: 0, ttftMs: null };
+      const responseByModeMs = { streaming: null, nonStreaming: null };
+      return { ...nothing, atS: second.atS + step + 1, inFlight: 0, responseByModeMs, ttftMs: null };
     });
     return [second, ...silent];
   });
 }
 
-function highest(values: readonly (SecondQuantiles | undefined)[]): SecondQuantiles {
-  const known = values.filter((value) => value !== null && value !== undefined);
+function highest(values: readonly SecondQuantiles[]): SecondQuantiles {
+  const known = values.filter((value) => value !== null);
   if (known.length === 0) return null;
   const most = (name: "p50" | "p95" | "p99") => Math.max(...known.map((value) => value[name]));
   return { p50: most("p50"), p95: most("p95"), p99: most("p99") };

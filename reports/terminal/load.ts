@@ -134,7 +134,7 @@ function countLines(run: LoadRun, checks: readonly CheckResult[], colors: Colors
   ];
 }
 
-/** `requests: 280 sent: 280 admitted, 0 denied, 0 failed, 0 invalid; peak 49 in flight`. */
+/** `requests: 280 sent (280 admitted, 0 denied, 0 failed, 0 invalid), peak 49 in flight`. */
 function requestsLine(phase: LoadPhase): string {
   const { sent, admitted, denied, failed, invalid, dropped, peakInFlight } = phase;
   const ends = [
@@ -144,7 +144,7 @@ function requestsLine(phase: LoadPhase): string {
     `${formatNumber(invalid)} invalid`,
     ...(dropped > 0 ? [`${formatNumber(dropped)} dropped`] : []),
   ];
-  return `  requests: ${formatNumber(sent)} sent: ${ends.join(", ")}; peak ${formatNumber(peakInFlight)} in flight${denied > 0 ? ", counting denied requests" : ""}`;
+  return `  requests: ${formatNumber(sent)} sent (${ends.join(", ")}), peak ${formatNumber(peakInFlight)} in flight${denied > 0 ? ", including denied requests" : ""}`;
 }
 
 /** `throughput: 39.8 admitted/s in the steady state from 4 s to 14 s; 31.7/s in the 19.0 s until the last response`. */

@@ -75,7 +75,7 @@ const isUndecidedLatency = ({ verdict, unit, a, b }: ComparedMetric): boolean =>
 
 /** What decides smaller changes than runs of different times can. */
 const COMPARE_LIVE =
-  "Runs of different times decide only large changes of a latency. For smaller ones, compare both builds in one session: `gauntlet compare --start-a COMMAND --start-b COMMAND`.";
+  "Runs made at different times can decide only large latency changes. For smaller ones, compare both builds in one session: `gauntlet compare --start-a COMMAND --start-b COMMAND`.";
 
 /** Every figure that both runs have, with the verdicts of {@link compareStored}, and more quantiles. */
 export function judgedMetrics(a: RunRecord, b: RunRecord): ComparedMetric[] {

@@ -187,7 +187,7 @@ function verdictOf(
   if (numbers.length < MIN_RUNS) return { verdict: "inconclusive", why: tooFewRuns(numbers.length), isTooShort: true };
   const isWorse = changePoint !== null && changePoint.after > changePoint.before === (worse === "higher");
   if (isWorse) return { verdict: "regressed", why: changedIn(changePoint) };
-  const worseRuns = suddenlyWorse(numbers, { worse, scale, margin });
+  const worseRuns = countSuddenlyWorse(numbers, { worse, scale, margin });
   if (worseRuns > 0) {
     const which = worseRuns === 1 ? "the latest run is" : `the latest ${worseRuns} runs are`;
     const all = worseRuns === 1 ? "it" : "them";
@@ -204,7 +204,7 @@ function verdictOf(
 }
 
 /** Number of latest values, without a gap, that are beyond the margin, and twice as far from the median as any value before the newest few. */
-function suddenlyWorse(numbers: readonly number[], { worse, scale, margin }: Direction): number {
+function countSuddenlyWorse(numbers: readonly number[], { worse, scale, margin }: Direction): number {
   const earlier = numbers.slice(0, 1 - MIN_SIDE);
   const middle = median(earlier);
   const beyond = (value: number) => (value - middle) * (worse === "higher" ? 1 : -1);

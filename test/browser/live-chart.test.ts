@@ -16,7 +16,7 @@ async function chartScript(): Promise<string> {
   return outputFiles[0]?.text ?? "";
 }
 
-test("a second with a value between two without one is a mark that can be seen", async () => {
+test("a value between two gaps is drawn as a visible mark", async () => {
   const latency = { p50: 400, p95: 600, p99: 900 };
   const seconds = loadSeries(0, 20, 4, 4).map(
     (second): LiveSecond => ({

@@ -124,7 +124,7 @@ describe("init", () => {
       { GW_KEY: "gk-unknown" },
       folder.path,
     );
-    expect(stdout).toMatch(/^the gateway served no request with GW_KEY; the last got 401 invalid_api_key$/m);
+    expect(stdout).toMatch(/^the gateway served no request with GW_KEY; the last one got 401 invalid_api_key$/m);
   });
 
   test("a workflow is written where GitHub reads it, and the suggested commands work here", async () => {

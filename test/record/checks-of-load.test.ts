@@ -8,7 +8,6 @@ import {
   type Finding,
   figuresOfLoad,
   type JudgedLoad,
-  judgedPhaseSchema,
   statusOfPhase,
 } from "../../src/record/index.ts";
 
@@ -168,14 +167,4 @@ test("figures have no verdicts", () => {
   const [figures] = figuresOfLoad({ runs: [run({})] } as JudgedLoad).runs;
   expect(Object.keys(figures ?? {}).sort()).toEqual(["durationS", "name", "phases"]);
   expect(Object.keys(figures?.phases[0] ?? {}).sort()).toEqual(["durationS", "name", "title"]);
-});
-
-test("a second of an older record, with the latencies of both modes together, can still be read", () => {
-  const counts = { offered: 4, sent: 4, admitted: 4, denied: 0, failed: 0, invalid: 0, dropped: 0, inFlight: 2 };
-  const quantiles = { p50: 12, p95: 30, p99: 40 };
-  const second = judgedPhaseSchema.shape.series.element;
-  const older = { atS: 0, ...counts, responseMs: quantiles, ttftMs: null };
-  expect(second.parse(older)).toEqual(older);
-  const newer = { atS: 0, ...counts, responseByModeMs: { streaming: quantiles, nonStreaming: null }, ttftMs: null };
-  expect(second.parse(newer)).toEqual(newer);
 });

@@ -36,7 +36,7 @@ test("latencies over time have a collapsed table with a row for each second", ()
     ["p50", "p95", "p99"].map((quantile) => `${name} ${quantile}`),
   );
   expect(table).toEqual({
-    summary: ["Values per second"],
+    summary: ["Values every second"],
     isClosed: true,
     isPrinted: false,
     head: ["From second", ...columns],
@@ -67,7 +67,7 @@ test("two phases in the same second have a row each", () => {
 
 test("the table of a long run has the points of the drawing", () => {
   const { summary, rows } = valuesOf([steady(1_799)], "Requests over time");
-  expect(summary).toEqual(["Values per 4 seconds"]);
+  expect(summary).toEqual(["Values every 4 seconds"]);
   expect(rows.map(([second]) => second)).toEqual(
     Array.from({ length: 450 }, (_, index) => (index * 4).toLocaleString("en")),
   );

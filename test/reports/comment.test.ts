@@ -210,7 +210,7 @@ describe("a comment without a base to compare with", () => {
   test("names loads whose generator exceeded its bounds", () => {
     const run = tier("growth");
     const text = commentOf({ record: withLoads({ ...run, generator: { ...run.generator, valid: false } }) });
-    expect(text).toContain("The generator exceeded its bounds in growth: these figures decide nothing.");
+    expect(text).toContain("The generator exceeded its bounds in growth: these figures say nothing about the gateway.");
   });
 
   test("has no figures of a load that was interrupted before it began", () => {

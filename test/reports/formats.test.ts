@@ -324,7 +324,7 @@ describe("html", () => {
       ),
     );
     const card = (body === undefined ? "" : textOf(body)).split("Target")[0] ?? "";
-    expect(card).toMatch(/Admitted[\d.]+\/s at-rate-limit, where [\d.]+\/s are allowed/);
+    expect(card).toMatch(/Admitted[\d.]+\/s at-rate-limit, limit [\d.]+\/s/);
     expect(card).toMatch(/E2E latency p50 \/ p95 \/ p99[^–]*ms over-rate-limit/);
   });
 
@@ -377,7 +377,7 @@ describe("html", () => {
       const shown = elements[0] === undefined ? "" : textOf(elements[0]);
       expect(shown).toContain(`0 of 1 threshold met, ${says}`);
       expect(shown).not.toContain("no cause");
-      if (status === "fail") expect(shown).toContain("1 expectation of the load was not met.");
+      if (status === "fail") expect(shown).toContain("1 load expectation was not met.");
       const ids = values("id");
       for (const link of values("href").filter((one) => one.startsWith("#"))) expect(ids).toContain(link.slice(1));
     },

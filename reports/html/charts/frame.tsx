@@ -38,7 +38,7 @@ export function Sheet({ box = BOX, label, fits = false, children }: SheetProps) 
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable without a mouse
     // biome-ignore lint/a11y/useSemanticElements: a fieldset groups inputs, and this groups none
-    <div class="scroll" tabIndex={0} role="group" aria-label="Drawing; scrolls where the page is narrow">
+    <div class="scroll" tabIndex={0} role="group" aria-label="Chart; scrolls where the page is narrow">
       {drawing}
     </div>
   );

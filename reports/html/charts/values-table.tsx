@@ -34,7 +34,7 @@ export function ValuesTable({ columns, values: { what, everyS } }: ValuesTablePr
   const every = everyS === 1 ? "second" : `${everyS} seconds`;
   return (
     <details class="behind values">
-      <summary>Values per {every}</summary>
+      <summary>Values every {every}</summary>
       <DataTable
         caption={`${what}, for every ${every}`}
         head={["From second", ...columns.map(head)]}

@@ -196,9 +196,9 @@ function sentence(record: RunRecord): string {
   }
 }
 
-/** `2 check instances`; of a load, `2 expectations of the load`, which include its thresholds. */
+/** `2 check instances`; for a load, `2 load expectations`, which include its thresholds. */
 const resultsOf = (record: RunRecord, count: number): string =>
-  isLoadOnly(record) ? `${plural(count, "expectation")} of the load` : plural(count, "check instance");
+  isLoadOnly(record) ? plural(count, "load expectation") : plural(count, "check instance");
 
 /** ` 2 of 17 suites were selected.`; empty if all were, or the run was load only. */
 function selectedSuites({ checks, notSelected = [] }: RunRecord): string {

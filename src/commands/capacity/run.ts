@@ -62,7 +62,7 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
   const { from, to } = levels(options, limits);
   const unit = options.streams ? "streams" : "rate";
   const name = options.streams ? "in flight" : RATE;
-  const tooShort = options.minutes * 60 < options.stepS + HOLD_S ? `; too short to hold a level for ${HOLD_S} s` : "";
+  const tooShort = options.minutes * 60 < options.stepS + HOLD_S ? `; no time to hold a level for ${HOLD_S} s` : "";
   onProgress({
     kind: "note",
     text: `searching from ${levelText(from)} to ${levelText(to)} ${name}, for at most ${formatCount(options.minutes, "minute")} (budget: ${formatCount(permit.budget.allowed.requests, "request")})${tooShort}`,

@@ -79,8 +79,8 @@ function limitText({ best, beyond, binds, cut }: Capacity, { to, budget, signal 
 
 const outOfTime = (isHighest: boolean): string =>
   isHighest
-    ? `The remaining time was too short to hold this level for ${HOLD_S} s. Increase --minutes, and --to to try higher levels.`
-    : `The remaining time was too short for the next level. A level above the declared limit, and the best one at the end, run for ${HOLD_S} s. Increase --minutes.`;
+    ? `There was not enough time left to hold this level for ${HOLD_S} s. Increase --minutes; to try higher levels, also increase --to.`
+    : `There was not enough time left for the next level. Each level above the declared limit, and the best level at the end, takes ${HOLD_S} s. Increase --minutes.`;
 
 /** `20 requests/s is enough for the rate limits of starter (5/s) and growth (16.7/s), but not for the rate limit of scale (50/s).` */
 function tierText({ beyond, binds, steps }: Capacity, { level }: CapacityStep, name: string): string[] {

@@ -91,7 +91,7 @@ export async function doctor(file: string, { onSymptom, onProgress }: DoctorCont
   const ledger = await ledgerSymptom(target, controller.signal);
   if (ledger !== undefined) say(ledger);
   for (const symptom of await machineSymptoms(target)) say(symptom);
-  // Of a gateway that serves nothing, such as one with another path, it is unknown what could run.
+  // If the gateway served nothing, for example because the path is wrong, it is unknown which checks could run.
   if (responses.some((response) => response.admitted && !isNoReply(response)))
     for (const symptom of coverageSymptoms(traffic.target)) say(symptom);
   const bad = symptoms.filter(({ level }) => level === "bad").length;

@@ -122,7 +122,7 @@ async function proposeFromGateway(written: string): Promise<{ text: string; gate
     const { budget } = permitFor(target, proposalPlan(target), "checks");
     await using traffic = new Traffic({ target, budget, seed: 1, signal: new AbortController().signal });
     const { yaml, unserved } = await propose(traffic, written);
-    const gatewayNote = unserved && `the gateway served no request with ${KEY_VARIABLE}; the last got ${unserved}`;
+    const gatewayNote = unserved && `the gateway served no request with ${KEY_VARIABLE}; the last one got ${unserved}`;
     return { text: yaml, gatewayNote };
   } catch (error) {
     // The input is useful without a gateway, too.
@@ -181,7 +181,7 @@ export function stepsForCi(
     ...(tarball === undefined ? [install] : []),
     ...jobHere(ci).setUp,
     ...(baseUrl !== undefined && isLoopback(baseUrl)
-      ? ["Start the gateway in the job: baseUrl is an address of the machine that runs it."]
+      ? ["Start the gateway in the job: baseUrl points to the machine that runs the job."]
       : []),
     `With one key only, the job ends with exit code 4: the checks that need other keys or models are blocked. Add them to gauntlet.yaml, or run: ${programHere()} init --accept-gaps`,
     `Commit ${files} and ${tarball ?? "the tarball"}.`,

@@ -20,6 +20,6 @@ export function beyondLimit(
   const perMinute = Math.round(requests / Math.max(1, durationS / 60));
   if (perMinute <= limits.rpm) return [];
   return [
-    `${name} sends about ${formatNumber(perMinute)} requests in a minute, but the account is allowed ${formatNumber(limits.rpm)}: a gateway that enforces this denies the rest, and denials fail the load. Lower its rate, or allow them with allow.deniedShare or a threshold on denied`,
+    `${name} sends about ${formatNumber(perMinute)} requests within one minute, but the account's limit is ${formatNumber(limits.rpm)}/min: a gateway that enforces it denies the rest, and denials fail the load. Lower its rate, or allow them with allow.deniedShare or a threshold on denied`,
   ];
 }

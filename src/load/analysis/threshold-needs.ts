@@ -37,7 +37,7 @@ export function thresholdNeeds({ arrivals, mix, thresholds = [] }: Workload): st
     const needs = `threshold "${threshold.text}" needs at least ${formatNumber(needed)} requests${of} to be met`;
     return [
       planned >= needed
-        ? `${needs}; the workload sends about ${formatNumber(planned)}, which by chance may be too few`
+        ? `${needs}; the workload sends about ${formatNumber(planned)} on average, so a run may send too few`
         : `${needs}, but the workload sends only about ${formatNumber(planned)}, so the threshold can only be crossed or remain undecided`,
     ];
   });

@@ -49,7 +49,7 @@ export interface RunningPhase extends Omit<Running, "outcomes"> {
   readonly judgeThresholds?: (() => readonly Finding[]) | undefined;
 }
 
-type ResponseByMode = NonNullable<LoadSecond["responseByModeMs"]>;
+type ResponseByMode = LoadSecond["responseByModeMs"];
 
 /** Computes progress from the counters of a tally, between calls. */
 export class ProgressMeter {

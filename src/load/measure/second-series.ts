@@ -27,17 +27,17 @@ export const noCounts = (): Counts => ({
 /** Latencies of a second: E2E latency of each mode, and TTFT. */
 const SECOND_FIGURES = ["streaming", "nonStreaming", "ttft"] as const;
 type SecondFigure = (typeof SECOND_FIGURES)[number];
-export type OfFigures<Value> = Record<SecondFigure, Value>;
+export type ByFigure<Value> = Record<SecondFigure, Value>;
 
 interface Second extends Counts {
   /** Maximum in flight at a send within this second. */
   peak: number;
-  quantilesMs: OfFigures<SecondQuantiles>;
+  quantilesMs: ByFigure<SecondQuantiles>;
   /** Whole histograms, if they are to be merged with others. */
-  histograms: OfFigures<readonly StoredHistogram[]>;
+  histograms: ByFigure<readonly StoredHistogram[]>;
 }
 
-export const forEachFigure = <Value>(value: (figure: SecondFigure) => Value): OfFigures<Value> => ({
+export const mapFigures = <Value>(value: (figure: SecondFigure) => Value): ByFigure<Value> => ({
   streaming: value("streaming"),
   nonStreaming: value("nonStreaming"),
   ttft: value("ttft"),
@@ -62,7 +62,7 @@ const LATE_US = 250_000;
 /** Counts and latencies of a phase per second. */
 export class SecondSeries {
   readonly #seconds = new Map<number, Second>();
-  readonly #running = forEachFigure(() => new Histogram());
+  readonly #running = mapFigures(() => new Histogram());
   /** Index of the second that `#running` counts. */
   #runningSecond = -1;
   readonly #heat = { response: new HeatGrid(), ttft: new HeatGrid() };
@@ -112,7 +112,7 @@ export class SecondSeries {
   }
 
   /** Latencies of the current second, as whole histograms. */
-  get running(): Readonly<OfFigures<Histogram>> {
+  get running(): Readonly<ByFigure<Histogram>> {
     return this.#running;
   }
 
@@ -130,8 +130,8 @@ export class SecondSeries {
   #at(index: number): Second {
     const known = this.#seconds.get(index);
     if (known !== undefined) return known;
-    const quantilesMs = forEachFigure(() => null);
-    const made: Second = { ...noCounts(), peak: 0, quantilesMs, histograms: forEachFigure(() => []) };
+    const quantilesMs = mapFigures(() => null);
+    const made: Second = { ...noCounts(), peak: 0, quantilesMs, histograms: mapFigures(() => []) };
     this.#seconds.set(index, made);
     return made;
   }
@@ -148,9 +148,9 @@ export class SecondSeries {
     const running = this.#running;
     const closed = this.#seconds.get(this.#runningSecond);
     if (closed === undefined) return;
-    closed.quantilesMs = forEachFigure((figure) => quantilesOf(running[figure]));
+    closed.quantilesMs = mapFigures((figure) => quantilesOf(running[figure]));
     if (!this.#keep) return;
-    closed.histograms = forEachFigure((figure) => (running[figure].count === 0 ? [] : [running[figure].store()]));
+    closed.histograms = mapFigures((figure) => (running[figure].count === 0 ? [] : [running[figure].store()]));
     this.#changed.add(this.#runningSecond);
   }
 
@@ -206,7 +206,7 @@ export class SecondSeries {
     const nothing = { streaming: null, nonStreaming: null };
     if (second === undefined) return { atS, ...noCounts(), inFlight: carried, responseByModeMs: nothing, ttftMs: null };
     const { peak, quantilesMs, histograms, ...counts } = second;
-    const { ttft, ...responseByModeMs } = forEachFigure((figure) =>
+    const { ttft, ...responseByModeMs } = mapFigures((figure) =>
       histograms[figure].length === 0 ? quantilesMs[figure] : this.#quantilesOf(histograms[figure]),
     );
     return { atS, ...counts, inFlight: Math.max(peak, carried), responseByModeMs, ttftMs: ttft };

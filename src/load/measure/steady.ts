@@ -66,7 +66,7 @@ interface ModeLatencies {
 
 function latenciesOf(seconds: readonly LoadSecond[], mode: "streaming" | "nonStreaming"): ModeLatencies {
   const known = seconds.flatMap(({ responseByModeMs }, index) => {
-    const p50 = responseByModeMs?.[mode]?.p50;
+    const p50 = responseByModeMs[mode]?.p50;
     return p50 === undefined ? [] : [{ index, p50 }];
   });
   const values = known.map(({ p50 }) => p50);

@@ -1,6 +1,6 @@
 import { type HistogramGrowth, ReadCounts } from "../../metrics/index.ts";
 import type { ClassGrowth, ClassTally } from "./class-tally.ts";
-import { type Counts, forEachFigure, noCounts, type StoredSeries } from "./second-series.ts";
+import { type Counts, mapFigures, noCounts, type StoredSeries } from "./second-series.ts";
 import type { Tally, TallyGrowth } from "./tally.ts";
 
 type Seconds = StoredSeries["seconds"];
@@ -67,7 +67,7 @@ export class GrowthReader {
     return {
       ...now,
       ...difference(now, before),
-      histograms: forEachFigure((figure) => (before.histograms[figure].length === 0 ? now.histograms[figure] : [])),
+      histograms: mapFigures((figure) => (before.histograms[figure].length === 0 ? now.histograms[figure] : [])),
     };
   }
 }

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { TOOL_CALL_KINDS } from "../../http/load-client/index.ts";
 import { generatorSchema, judgedPhaseSchema, retryAfterSchema, sessionsSchema } from "../../record/index.ts";
 import { OBJECTIVE_FIGURES } from "../measure/goodput.ts";
-import { type Counts, forEachFigure, noCounts } from "../measure/second-series.ts";
+import { type Counts, mapFigures, noCounts } from "../measure/second-series.ts";
 import type { Workload } from "../workload/workload.ts";
 import type { StoredShare } from "./stored-share.ts";
 
@@ -55,8 +55,8 @@ const tallySchema = z.strictObject({
         count,
         z.strictObject({
           ...{ ...counts, peak: count },
-          quantilesMs: z.strictObject(forEachFigure(() => quantiles)),
-          histograms: z.strictObject(forEachFigure(() => z.array(histogram))),
+          quantilesMs: z.strictObject(mapFigures(() => quantiles)),
+          histograms: z.strictObject(mapFigures(() => z.array(histogram))),
         }),
       ]),
     ),

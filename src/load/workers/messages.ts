@@ -1,7 +1,7 @@
 import type { StoredHistogram } from "../../metrics/index.ts";
 import type { JudgedPhase } from "../../record/index.ts";
 import type { Sample } from "../measure/sampler.ts";
-import type { OfFigures } from "../measure/second-series.ts";
+import type { ByFigure } from "../measure/second-series.ts";
 import type { StoredTally, TallyGrowth } from "../measure/tally.ts";
 import type { RequestSpan } from "../send/request-span.ts";
 import type { ShareOptions } from "../send/send-share.ts";
@@ -41,7 +41,7 @@ export interface WorkerProgress {
   readonly total: StoredTally["total"];
   readonly inFlight: number;
   /** Latencies of the current second, as whole histograms. */
-  readonly running: OfFigures<StoredHistogram>;
+  readonly running: ByFigure<StoredHistogram>;
 }
 
 /** For the live display: what was counted since the last report, and the current state. */

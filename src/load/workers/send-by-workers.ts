@@ -5,7 +5,7 @@ import { nowUs } from "../../http/load-client/index.ts";
 import { Histogram } from "../../metrics/index.ts";
 import { GeneratorHealth, mergeGenerators } from "../measure/generator-health.ts";
 import type { RunningPhase } from "../measure/progress.ts";
-import { forEachFigure } from "../measure/second-series.ts";
+import { mapFigures } from "../measure/second-series.ts";
 import { Tally } from "../measure/tally.ts";
 import type { Share, ShareOptions } from "../send/send-share.ts";
 import { mergeShares, type StoredShare } from "../shards/stored-share.ts";
@@ -160,6 +160,6 @@ function sumOf(reports: readonly WorkerProgress[]): Pick<Tally, "total" | "runni
   const tally = new Tally(0);
   for (const { total } of reports)
     for (const name of Object.keys(total) as (keyof typeof total)[]) tally.total[name] += total[name];
-  const running = forEachFigure((figure) => Histogram.joined(reports.map((report) => report.running[figure])));
+  const running = mapFigures((figure) => Histogram.joined(reports.map((report) => report.running[figure])));
   return { total: tally.total, running };
 }

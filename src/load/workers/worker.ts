@@ -1,7 +1,7 @@
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { InFlightGauge } from "../../http/load-client/index.ts";
 import { Redactor } from "../../http/recorder/index.ts";
-import { forEachFigure } from "../measure/second-series.ts";
+import { mapFigures } from "../measure/second-series.ts";
 import { type Running, sendShare } from "../send/send-share.ts";
 import { storeShare } from "../shards/stored-share.ts";
 import type { FromWorker, Order, WorkerStart } from "./messages.ts";
@@ -40,7 +40,7 @@ async function work(port: MessagePort, start: WorkerStart): Promise<void> {
         kind: "progress",
         total: { ...tally.total },
         inFlight: sender.inFlight,
-        running: forEachFigure((figure) => tally.running[figure].store()),
+        running: mapFigures((figure) => tally.running[figure].store()),
       });
     }, REPORT_MS);
     return begun.then((startUs) => {

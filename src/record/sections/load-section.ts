@@ -41,10 +41,8 @@ const secondSchema = z.strictObject({
   dropped: count,
   /** Maximum within the second. */
   inFlight: count,
-  /** Of the admitted requests that ended in it; the modes are never mixed. Absent in older records. */
-  responseByModeMs: responseByModeSchema.optional(),
-  /** Of both modes together: only in older records. */
-  responseMs: secondQuantiles.optional(),
+  /** Of the admitted requests that ended in it; the modes are never mixed. */
+  responseByModeMs: responseByModeSchema,
   /** Of the admitted streams that ended in it. */
   ttftMs: secondQuantiles,
 });

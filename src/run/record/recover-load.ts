@@ -117,7 +117,7 @@ function seriesOf(progress: readonly JournalLine[]): LoadSecond[] {
       atS: Math.max(0, Math.floor(numberOf(line["elapsedS"]))),
       ...second,
       inFlight: whole(line["inFlight"]),
-      ...(latencies.success ? { responseByModeMs: latencies.data } : {}),
+      responseByModeMs: latencies.success ? latencies.data : { streaming: null, nonStreaming: null },
       ttftMs: null,
     };
   });

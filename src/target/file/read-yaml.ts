@@ -79,7 +79,7 @@ const NESTED = "BLOCK_AS_IMPLICIT_KEY";
 /** What to do about an error, where the parser's message is about its own grammar. */
 const SYNTAX_ADVICE: Readonly<Partial<Record<YAMLParseError["code"], string>>> = {
   [NESTED]: 'check the indentation of this line and the next, and quote a value that contains ": "',
-  BAD_DQ_ESCAPE: "in double quotes, a backslash begins an escape sequence; use single quotes",
+  BAD_DQ_ESCAPE: "this backslash does not begin a valid escape; use single quotes",
   BAD_INDENT: "indent this line like the other fields of its section",
   BAD_SCALAR_START: "quote a value that begins with this character",
   BLOCK_IN_FLOW: "separate the items in { } and [ ] with commas",

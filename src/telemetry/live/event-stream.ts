@@ -8,9 +8,9 @@ export interface RunEnd {
   readonly headline: string;
   /** The first reason of the verdict; absent if it has none. */
   readonly reason?: string | undefined;
-  /** Path of the HTML report. A page of this server cannot link to a file: a command opens it. */
+  /** Path of the HTML report. The live page cannot link to a file, so it shows the command that opens the report. */
   readonly report: string;
-  readonly openReport: string;
+  readonly openCommand: string;
   /** Of all workloads, as in the report. */
   readonly thresholds: readonly LiveThreshold[];
 }

@@ -88,8 +88,8 @@ export async function watchLoad(options: WatchOptions, { target, redactor, onNot
     }),
     finish: ({ exitCode, headline, reason, thresholds }, folder) => {
       const judged = thresholds.flatMap(({ run, findings }) => liveThresholds(run, findings));
-      const openReport = `gauntlet show-report ${shellWord(resolve(folder))}`;
-      end = { exitCode, headline, reason, report: resolve(folder, "report.html"), openReport, thresholds: judged };
+      const openCommand = `gauntlet show-report ${shellWord(resolve(folder))}`;
+      end = { exitCode, headline, reason, report: resolve(folder, "report.html"), openCommand, thresholds: judged };
     },
     [Symbol.asyncDispose]: close,
   };

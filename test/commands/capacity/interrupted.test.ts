@@ -18,7 +18,7 @@ test("requests that the interruption ended do not count as failures of the gatew
     { K: "ck-interrupted-0123456789abcdef" },
     folder.path,
   );
-  expect(await running.printed("searching")).toContain("; too short to hold a level for 75 s\n");
+  expect(await running.printed("searching")).toContain("; no time to hold a level for 75 s\n");
   await server.untilSilent(5);
   running.child.kill("SIGINT");
   const { code, stdout } = await running.finished;

@@ -131,7 +131,7 @@ describe("how a search ended", () => {
     ["The gateway did not meet the objective at any level (response_ms p99 < 500).", "latency", notMet],
     ["The budget of 4,000 requests ran out before the search ended.", "nothing", { cut: "requests" }],
     [
-      "Limited by: latency. The remaining time was too short for the next level. A level above the declared limit, and the best one at the end, run for 75 s. Increase --minutes.",
+      "Limited by: latency. There was not enough time left for the next level. Each level above the declared limit, and the best level at the end, takes 75 s. Increase --minutes.",
       "latency",
       outOfTime,
     ],
@@ -142,7 +142,7 @@ describe("how a search ended", () => {
   test("the highest level of --to could not be held in time", () => {
     const text = textOf(found(20, "nothing", { ...outOfTime, held: undefined }), { to: 20 });
     expect(text).toContain(
-      "The remaining time was too short to hold this level for 75 s. Increase --minutes, and --to to try higher levels.",
+      "There was not enough time left to hold this level for 75 s. Increase --minutes; to try higher levels, also increase --to.",
     );
   });
 

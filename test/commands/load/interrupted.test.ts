@@ -10,7 +10,7 @@ test.each([
   ["a closed loop", "{ kind: closed, inFlight: 6, durationS: 60 }", []],
   ["two threads", "{ kind: constant, ratePerS: 20, durationS: 60 }", ["--workers", "2"]],
 ])(
-  "requests that an interruption ended are not failures of the gateway: %s",
+  "interrupted requests do not count as failures of the gateway: %s",
   async (_what, arrivals, options) => {
     await using server = await fallingSilentAfter(30);
     using folder = temporaryFolder();

@@ -12,7 +12,7 @@ function said(arrivals: Workload["arrivals"], more: object = {}) {
 
 test("a load beyond the limit of its account is named before anything is sent", () => {
   const sentence = (perMinute: string) =>
-    `w sends about ${perMinute} requests in a minute, but the account is allowed 600: a gateway that enforces this denies the rest, and denials fail the load. Lower its rate, or allow them with allow.deniedShare or a threshold on denied`;
+    `w sends about ${perMinute} requests within one minute, but the account's limit is 600/min: a gateway that enforces it denies the rest, and denials fail the load. Lower its rate, or allow them with allow.deniedShare or a threshold on denied`;
   expect(said({ kind: "constant", ratePerS: 100, durationS: 10 })).toEqual([sentence("1,000")]);
   expect(said({ kind: "constant", ratePerS: 11, durationS: 600 })).toEqual([sentence("660")]);
   expect(said({ kind: "constant", ratePerS: 100, durationS: 6 })).toEqual([]);

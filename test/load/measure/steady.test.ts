@@ -87,12 +87,7 @@ describe("where a phase is steady", () => {
     const streamMs = (atS: number) => (atS < 6 ? null : 2_000);
     const seconds = secondsOf({ seconds: 14, streamMs }).map(({ responseByModeMs, ...second }, index) => ({
       ...second,
-      responseByModeMs: {
-        streaming: null,
-        nonStreaming: null,
-        ...responseByModeMs,
-        ...(index < 6 ? {} : { nonStreaming: null }),
-      },
+      responseByModeMs: index < 6 ? responseByModeMs : { ...responseByModeMs, nonStreaming: null },
     }));
     expect(steadyOf(seconds, 5).kind).toBe("too-short");
   });

@@ -66,7 +66,6 @@ export function LatencyOverTime({ run }: { readonly run: LoadRun }) {
   return (
     <Figure
       title="Latency over time"
-      note={drawn.some(({ field }) => field === "response") && hasBothModes(run) ? POOLED : undefined}
       drawing={
         <TimePanels
           label={`Latencies of ${oneLine(run.name, 40)}: ${enumerate(drawn.map(({ title }) => title.replace(/, ms$/, "")))}, at p50, p95 and p99, over ${decimal(run.durationS)} seconds. The table of the classes has the figures per phase.`}
@@ -81,24 +80,14 @@ export function LatencyOverTime({ run }: { readonly run: LoadRun }) {
   );
 }
 
-type LatencyField = "ttft" | "streaming" | "nonStreaming" | "response";
+type LatencyField = "ttft" | "streaming" | "nonStreaming";
 
 /** What is drawn of the latencies that a run has. */
 const LATENCIES: readonly { readonly field: LatencyField; readonly title: string; readonly prefix: string }[] = [
   { field: "ttft", title: "TTFT, ms", prefix: "TTFT" },
   { field: "streaming", title: "E2E latency of streams, ms", prefix: "E2E streaming" },
   { field: "nonStreaming", title: "E2E latency of non-streaming replies, ms", prefix: "E2E non-streaming" },
-  { field: "response", title: "E2E latency, ms", prefix: "E2E" },
 ];
-
-/** An older record has the quantiles of a second for all requests together, not per mode. */
-const POOLED =
-  "E2E latency combines streaming and non-streaming requests, so it rises when the first long streams end, and shifts with the mix.";
-
-const hasBothModes = ({ phases }: LoadRun): boolean => {
-  const admitted = phases.flatMap(({ classes }) => classes.filter(({ outcome }) => outcome === "admitted"));
-  return admitted.some(({ stream }) => stream) && admitted.some(({ stream }) => !stream);
-};
 
 /** Requests per second and in flight, stacked. */
 export function RequestsOverTime({ run }: { readonly run: LoadRun }) {

@@ -74,7 +74,7 @@ function admittedFigure({ kind, limits, phases }: LoadRun, phase: LoadPhase): st
   }
   const atLimit = phases.find(({ name }) => name === "at-rate-limit");
   if (atLimit === undefined || limits === null) return [];
-  return figure(atLimit.rates.admitted, `at-rate-limit, where ${decimal(limits.rpm / 60, 1)}/s are allowed`);
+  return figure(atLimit.rates.admitted, `at-rate-limit, limit ${decimal(limits.rpm / 60, 1)}/s`);
 }
 
 const e2eText = (entry: LoadClass | undefined): string =>

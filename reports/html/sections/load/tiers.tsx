@@ -71,7 +71,7 @@ function Tier({ record, run, anchors }: RunProps) {
       <p>
         {run.limits === null
           ? ""
-          : `Limits: ${decimal(run.limits.rpm)} requests a minute, ${decimal(run.limits.inFlight)} in flight. `}
+          : `Limits: ${decimal(run.limits.rpm)} requests/min, ${decimal(run.limits.inFlight)} in flight. `}
         {duration(run.durationS * 1_000)}, engine {run.engine}
         {run.protocol === undefined ? "" : ` over ${run.protocol}`}, {plural(run.keys.length, "key")}.
       </p>

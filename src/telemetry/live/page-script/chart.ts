@@ -24,7 +24,7 @@ const STYLES: Readonly<Record<CountField, number>> = { offered: 1, admitted: 3, 
 
 const count = (name: CountField): Series => ({ name, style: STYLES[name], read: (second) => second[name] });
 
-const quantiles = (read: (second: LiveSecond) => SecondQuantiles | undefined): readonly Series[] =>
+const quantiles = (read: (second: LiveSecond) => SecondQuantiles): readonly Series[] =>
   (["p50", "p95", "p99"] as const).map((name) => ({ name, read: (second) => read(second)?.[name] ?? null }));
 
 export const CHARTS: readonly ChartOptions[] = [
@@ -39,13 +39,13 @@ export const CHARTS: readonly ChartOptions[] = [
     title: "E2E latency of streams, ms",
     prefix: "E2E streaming ",
     unit: "ms",
-    series: quantiles(({ responseByModeMs }) => responseByModeMs?.streaming),
+    series: quantiles(({ responseByModeMs }) => responseByModeMs.streaming),
   },
   {
     title: "E2E latency of non-streaming replies, ms",
     prefix: "E2E non-streaming ",
     unit: "ms",
-    series: quantiles(({ responseByModeMs }) => responseByModeMs?.nonStreaming),
+    series: quantiles(({ responseByModeMs }) => responseByModeMs.nonStreaming),
   },
 ];
 

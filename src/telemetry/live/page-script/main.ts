@@ -81,7 +81,7 @@ class LivePage {
         : `${end.headline}${end.reason === undefined ? "" : `, ${end.reason}`}. Exit code ${end.exitCode}. Report: ${end.report}`;
     if (end !== null) {
       byId("open-report").hidden = false;
-      byId("open-report").querySelector("code")?.replaceChildren(end.openReport);
+      byId("open-report").querySelector("code")?.replaceChildren(end.openCommand);
     }
     this.#show();
   }
