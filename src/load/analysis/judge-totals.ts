@@ -83,7 +83,8 @@ export function judgeTotals({ allow, written }: Pick<Workload, "allow" | "writte
   const [name, title] = ["load.admitted", "Requests are admitted"] as const;
   if (sent === 0 || (admitted + denied + invalid === 0 && !failures.some(reachedGateway))) {
     const why = `${sent === 0 ? "nothing was sent" : `none of ${sent} requests reached a gateway`}${lastFailure === undefined ? "" : `: ${lastFailure}`}`;
-    return [finding({ name, title, requirements: [], undecided: why, basis: "timing" })];
+    // Connections that all fail are not explained by a busy machine, so this reason must not be replaced by that one.
+    return [finding({ name, title, requirements: [], undecided: why, basis: sent === 0 ? "timing" : "content" })];
   }
   const share = (count: number) => `${((count / sent) * 100).toFixed(2)} % of ${formatCount(sent, "request")}`;
   const percent = (allowed: number) => (allowed === 0 ? "none" : `at most ${allowed * 100} %`);

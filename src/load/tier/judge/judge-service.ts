@@ -217,7 +217,8 @@ export function judgeAdmission(observations: readonly Observation[]): Finding[] 
       title,
       requirements: ["BASE-3"],
       undecided: observations.length === 0 ? "nothing was sent" : `${observed}: ${kindsText(observations)}`,
-      basis: "timing",
+      // Connections that all fail are not explained by a busy machine.
+      basis: observations.length === 0 || isDenied ? "timing" : "content",
     }),
   ];
 }
