@@ -101,3 +101,21 @@ test("a line of samples ends at its last sample, where another line goes on", ()
   );
   expect(running).toBeGreaterThan(ended + 100);
 });
+
+test.each([
+  ["near each other", 80, 100, 12],
+  ["far apart", 400, 4_000, 3],
+])("an increase of latency by a fifth is visible where quantiles are %s", (_what, p95, p99, atLeast) => {
+  const points = (value: number, later: number) => [0, 1, 2, 3].map((atS) => ({ atS, value: atS < 2 ? value : later }));
+  const lines = [
+    { name: "p50", points: points(50, 60) },
+    { name: "p95", points: points(p95, p95) },
+    { name: "p99", points: points(p99, p99) },
+  ];
+  const panel = { title: "TTFT, ms", scale: "log", height: 92, lines } satisfies TimePanel;
+  const svg = renderToString(h(TimePanels, { label: "TTFT", phases: [], panels: [panel] }));
+  const drawn = /<path class="line-series-1" d="[^"]*?,([\d.]+)L[^"]*,([\d.]+)"/.exec(svg);
+  expect(Number(drawn?.[1]) - Number(drawn?.[2])).toBeGreaterThan(atLeast);
+  const axis = [...svg.matchAll(/text-anchor="end">(\S+?)</g)].map(([, text]) => text);
+  expect(axis.length).toBeGreaterThanOrEqual(3);
+});

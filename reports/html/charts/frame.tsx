@@ -1,4 +1,4 @@
-import type { ScaleContinuousNumeric } from "d3-scale";
+import { type ScaleContinuousNumeric, scaleLinear } from "d3-scale";
 import type { ComponentChildren } from "preact";
 import { textWidth } from "./labels.ts";
 
@@ -123,9 +123,13 @@ const LOG_STEPS = [
   { steps: [1], every: 4 },
 ] as const;
 
-/** Ticks of a vertical logarithmic axis: as many as fit. */
+/** Ticks of a vertical logarithmic axis: as many as fit. An axis of less than a decade has those of a linear one. */
 export function logTicks(scale: Scale): Tick[] {
-  return finestLogTicks(scale, () => 15);
+  const room = () => 15;
+  const ticks = finestLogTicks(scale, room);
+  if (ticks.length >= 3) return ticks;
+  const even = scaleLinear().domain(scale.domain());
+  return [6, 5, 4, 3].map((count) => linearTicks(even, count)).find((few) => isRoomy(scale, few, room)) ?? ticks;
 }
 
 /** Ticks of a horizontal logarithmic axis: as many as fit. */
@@ -133,14 +137,19 @@ export function logTicksAcross(scale: Scale): Tick[] {
   return finestLogTicks(scale, (a, b) => (textWidth(a) + textWidth(b)) / 2 + 6);
 }
 
-function finestLogTicks(scale: Scale, roomFor: (a: string, b: string) => number): Tick[] {
+/** The distance that two neighbouring texts need, drawing units. */
+type RoomFor = (a: string, b: string) => number;
+
+function finestLogTicks(scale: Scale, roomFor: RoomFor): Tick[] {
   const candidates = LOG_STEPS.map((steps) => logTicksAt(scale, steps));
-  const hasRoom = (ticks: readonly Tick[]) =>
-    ticks.every(({ at, text }, index) => {
-      const next = ticks[index + 1];
-      return next === undefined || Math.abs(scale(next.at) - scale(at)) >= roomFor(text, next.text);
-    });
-  return candidates.find(hasRoom) ?? candidates.at(-1)?.slice(0, 1) ?? [];
+  return candidates.find((ticks) => isRoomy(scale, ticks, roomFor)) ?? candidates.at(-1)?.slice(0, 1) ?? [];
+}
+
+function isRoomy(scale: Scale, ticks: readonly Tick[], roomFor: RoomFor): boolean {
+  return ticks.every(({ at, text }, index) => {
+    const next = ticks[index + 1];
+    return next === undefined || Math.abs(scale(next.at) - scale(at)) >= roomFor(text, next.text);
+  });
 }
 
 function logTicksAt(scale: Scale, { steps, every }: (typeof LOG_STEPS)[number]): Tick[] {

@@ -140,7 +140,7 @@ function Panel({ panel, box, x, linesEndS }: PanelProps) {
   const range = [box.height, box.top];
   const y: Scale =
     scale === "log"
-      ? scaleLog([Math.min(...values) * 0.85, Math.max(...values) * 1.2], range).nice()
+      ? scaleLog(logDomain(values), range)
       : scaleLinear([0, Math.max(1, limit?.value ?? 0, ...values) * 1.05], range);
   const path = line<{ atS: number; value: number | null }>(
     (point) => n(x(point.atS)),
@@ -176,6 +176,13 @@ function Panel({ panel, box, x, linesEndS }: PanelProps) {
       {limit === undefined ? null : <Limit limit={limit} title={title} box={box} at={y(limit.value)} />}
     </g>
   );
+}
+
+/** From just below the values to just above them, and at least a factor of 2, so that small variations look small. */
+function logDomain(values: readonly number[]): [number, number] {
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const room = Math.max(1.1, Math.sqrt((2 * low) / high));
+  return [low / room, high * room];
 }
 
 type Points = TimeLine["points"];
