@@ -1,5 +1,12 @@
-import { formatNumber, groupBy, withSign } from "../../src/core/index.ts";
-import { type Gap, type HistoryReport, MIN_RUNS, type Trend, type TrendValue } from "../../src/history/index.ts";
+import { groupBy } from "../../src/core/index.ts";
+import {
+  type Gap,
+  type HistoryReport,
+  MIN_RUNS,
+  mostImportantFirst,
+  type Trend,
+  type TrendValue,
+} from "../../src/history/index.ts";
 import type { Status } from "../../src/record/index.ts";
 import type { HistoryFacts } from "../text/index.ts";
 
@@ -11,47 +18,9 @@ export const TREND_STATUS: Readonly<Record<Trend["verdict"], Status>> = {
   inconclusive: "inconclusive",
 };
 
-/** A value with its unit. */
-export function valueText({ unit }: Pick<Trend, "unit">, value: number | null): string {
-  if (value === null) return "–";
-  if (unit === "share") return `${toDigits(value * 100, 3)} %`;
-  return `${toDigits(value, 4)}${unit === "count" ? "" : ` ${unit}`}`;
-}
-
-/** A number with the digits that matter, never fewer than those before the point: `0.0123`, `3.153`, `12,346`. */
-const toDigits = (value: number, digits: number): string =>
-  value.toLocaleString("en", {
-    maximumSignificantDigits: digits,
-    maximumFractionDigits: 0,
-    roundingPriority: "morePrecision",
-  });
-
-/** A change with its sign: percent, or the difference for shares and counts. */
-export function changeText({ unit }: Pick<Trend, "unit">, change: number | null): string {
-  if (change === null || !Number.isFinite(change)) return "–";
-  const size = Math.abs(change);
-  if (unit === "count") return withSign(change, toDigits(size, 3));
-  return `${withSign(change, formatNumber(size * 100, 1))} ${unit === "share" ? "points" : "%"}`;
-}
-
-/** What most readers look for first, in this order. */
-const MAIN: readonly RegExp[] = [
-  /^ttft_ms\b.* p50$/,
-  /^response_ms\b.* p50$/,
-  /^admitted_per_s\b/,
-  /^ttft_ms\b.* p99$/,
-  /^response_ms\b.* p99$/,
-  /^failed_share\b/,
-  /./,
-];
-
 /** The main metrics of a group that have at least two values, most important first. */
 export function mainTrends(trends: readonly Trend[], most: number): Trend[] {
-  const rank = ({ name }: Trend) => MAIN.findIndex((pattern) => pattern.test(name));
-  return trends
-    .filter(({ values }) => values.length > 1)
-    .sort((a, b) => rank(a) - rank(b))
-    .slice(0, most);
+  return mostImportantFirst(trends.filter(({ values }) => values.length > 1)).slice(0, most);
 }
 
 const BARS = "▁▂▃▄▅▆▇█";
@@ -97,7 +66,7 @@ export function factsOfHistory({ verdict, runs, trends, lostChecks, notImported 
     verdict,
     metrics: trends.length,
     undecided: named("inconclusive").length,
-    regressed: named("regressed").map(({ name }) => name),
+    regressed: mostImportantFirst(named("regressed")).map(({ name }) => name),
     vanished,
     lost: lostChecks.length - vanished,
     notImported: notImported.length,

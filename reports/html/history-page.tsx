@@ -1,15 +1,7 @@
 import { capitalized, utc } from "../../src/core/index.ts";
-import type { HistoryReport, Trend } from "../../src/history/index.ts";
+import { changeText, type HistoryReport, type Trend, valueText } from "../../src/history/index.ts";
 import { oneLine, visible } from "../clean-text.ts";
-import {
-  byGroup,
-  changeText,
-  factsOfHistory,
-  mainTrends,
-  runsWithoutValues,
-  TREND_STATUS,
-  valueText,
-} from "../figures/history-figures.ts";
+import { byGroup, factsOfHistory, mainTrends, runsWithoutValues, TREND_STATUS } from "../figures/history-figures.ts";
 import { VERDICT_TONES } from "../status-style.ts";
 import { describeHistory, historyWord } from "../text/index.ts";
 import { TrendPlot } from "./charts/trend-plot.tsx";

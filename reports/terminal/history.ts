@@ -1,15 +1,13 @@
 import { formatCount, formatNumber, groupBy, utc } from "../../src/core/index.ts";
-import type { HistoryReport, Trend } from "../../src/history/index.ts";
+import { changeText, type HistoryReport, type Trend, valueText } from "../../src/history/index.ts";
 import { oneLine } from "../clean-text.ts";
 import {
   byGroup,
-  changeText,
   factsOfHistory,
   mainTrends,
   runsWithoutValues,
   sparkline,
   TREND_STATUS,
-  valueText,
 } from "../figures/history-figures.ts";
 import { describeExitCode, describeHistory, historyWord } from "../text/index.ts";
 import { type Colors, painter } from "./options.ts";

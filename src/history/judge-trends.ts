@@ -1,7 +1,9 @@
-import { formatCount, groupBy } from "../core/index.ts";
+import { formatCount, groupBy, utc } from "../core/index.ts";
 import { MIN_RUNS } from "./change-points.ts";
 import type { StoredRun } from "./history-file.ts";
+import { mostImportantFirst } from "./importance.ts";
 import type { LostCheck } from "./lost-checks.ts";
+import { changeText } from "./trend-text.ts";
 import type { Trend } from "./trends.ts";
 
 /** A run with its folder, if it was imported from one just now: the file stores none, because folders are deleted. */
@@ -44,7 +46,7 @@ export function judgeTrends({
   const others = undecided.length - tooFew.length - 1;
   const vanished = lostChecks.filter(({ now }) => now === null);
   const reasons = [
-    ...regressed.map(({ name, group, why }) => `${group.name}: ${name} regressed: ${why}`),
+    ...regressedLines(regressed),
     ...lostLines(lostChecks),
     ...(notImported.length === 0 ? [] : [`not imported: ${notImported.map(({ dir }) => dir).join(", ")}`]),
     ...(first === undefined
@@ -59,6 +61,24 @@ export function judgeTrends({
   const isOpen = open.length + notImported.length + lostChecks.length > 0 || undecided.length === trends.length;
   return { verdict: isOpen ? "inconclusive" : "pass", reasons };
 }
+
+/** `chatty got worse in the run of 2026-11-21 14:09:55 UTC: ttft_ms p50 +31.0 %, admitted_per_s -8.2 % and 2 more metrics`. */
+function regressedLines(regressed: readonly Trend[]): string[] {
+  const byChange = groupBy(regressed, ({ group, changePoint }) => JSON.stringify([group, changePoint?.runId]));
+  return [...byChange.values()].map((some) => {
+    const [{ group, changePoint }] = some;
+    const named = mostImportantFirst(some)
+      .slice(0, MAX_WORSE)
+      .map((trend) => `${trend.name} ${changeText(trend, trend.changePoint?.change ?? null)}`);
+    const more = some.length - named.length;
+    const others = more === 0 ? "" : ` and ${formatCount(more, "more metric")}`;
+    const when = changePoint === null ? "" : ` in the run of ${utc(changePoint.startedAt)}`;
+    return `${group.name} got worse${when}: ${named.join(", ")}${others}`;
+  });
+}
+
+/** Number of metrics that a line about a change names. */
+const MAX_WORSE = 3;
 
 /** `no trend yet, 8 runs are needed: starter has 1 run, checks has 2 series with at most 3 runs each`. */
 function tooFewLines(trends: readonly Trend[]): string[] {

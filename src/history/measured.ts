@@ -31,7 +31,8 @@ export function measuredBy(record: RunRecord): Measured[] {
   const cut = record.complete ? null : "the run was cut short";
   const loads = (record.load?.runs ?? []).map((run): Measured => {
     const problem = cut ?? (run.generator.valid ? null : run.generator.problems.join("; "));
-    const figures = problem === null ? figuresOf(record, run) : {};
+    const own = checksOfRun(record.checks, run).filter(({ suite }) => suite === "load");
+    const figures = problem === null ? { ...figuresOf(record, run), ...countsOf(own) } : {};
     const share = run.shard === undefined ? "" : `, shard ${run.shard.index}/${run.shard.of}`;
     return { name: `${run.name}${share}`, workload: workloadKey(run), machine, problem, figures };
   });
@@ -49,7 +50,10 @@ export function whyMissing(metric: string, figures: NamedFigures): string {
   return whyTooFew(Math.max(...lower.map(([, figure]) => figure.samples)), stat as "p50" | "p90" | "p99");
 }
 
-/** The checks of the suites, and for each load the checks of its traffic, which runs of other loads do not have. */
+/**
+ * The checks of the suites, and for each load the conformance checks of its traffic, which runs of other loads do not have. What is
+ * judged of the load itself, with its thresholds, is counted among its figures.
+ */
 function byChecks(record: RunRecord, problem: string | null): Measured[] {
   const runs = record.load?.runs ?? [];
   const ofLoads = runs.map((run) => ({ name: `checks in ${run.name}`, own: checksOfRun(record.checks, run) }));
@@ -70,12 +74,15 @@ function counted(
 ) {
   const own = all.filter(({ suite }) => suite !== "load");
   if (own.length === 0) return [];
-  const count = (status: string) => own.filter((check) => check.status === status).length;
-  const figures = Object.fromEntries(
-    ["fail", "warn"].map((status) => [`checks{status=${status}}`, { value: count(status), samples: own.length }]),
-  );
   const workload = hash({ checks: own.map(({ id }) => id).sort(), rounds });
-  return [{ name, workload, machine: "any", problem, figures: problem === null ? figures : {} }];
+  return [{ name, workload, machine: "any", problem, figures: problem === null ? countsOf(own) : {} }];
+}
+
+function countsOf(checks: RunRecord["checks"]): NamedFigures {
+  const count = (status: string) => checks.filter((check) => check.status === status).length;
+  return Object.fromEntries(
+    ["fail", "warn"].map((status) => [`checks{status=${status}}`, { value: count(status), samples: checks.length }]),
+  );
 }
 
 const OVERHEAD = ["overhead.added_ms", "overhead.added_ttft_ms", "overhead.added_gap_ms"] as const;

@@ -63,6 +63,7 @@ interface Document {
     name: string;
     group: { target: string; name: string };
     values: { runId: string; startedAt: string; value: number }[];
+    latest: number | null;
     change: number | null;
     changePoint: { runId: string; change: number; before: number; after: number } | null;
     verdict: string;
@@ -248,8 +249,31 @@ test("the checks of a load are a series of their own, named after the load", asy
     keep({ ...record, checks: [...record.checks, own] });
   }
   const { metrics } = await gated({ metric: ["checks"] });
-  expect(new Set(metrics.map(({ group }) => group.name))).toEqual(new Set(["checks in growth"]));
-  expect(metrics.find(({ name }) => name === "checks{status=fail}")).toMatchObject({ latest: 1 });
+  const failed = metrics.filter(({ name }) => name === "checks{status=fail}");
+  expect(failed.map(({ group, latest }) => [group.name, latest])).toEqual([
+    ["growth", 0],
+    ["checks in growth", 1],
+  ]);
+});
+
+test("thresholds that fail are counted among the figures of their load", async () => {
+  for (let day = 1; day <= 10; day++) {
+    const record = recordWith(90, day);
+    const threshold = result("load.growth.thresholds[ttft_ms p95 < 100]", day > 7 ? "fail" : "pass", { suite: "load" });
+    keep({ ...record, checks: [...record.checks, threshold] });
+  }
+  const { code, reasons } = await gated({ metric: [] });
+  expect(code).toBe(1);
+  expect(reasons[0]).toBe("growth got worse in the run of 2026-11-08 12:00:00 UTC: checks{status=fail} +1");
+});
+
+test("a change has one line, with the metrics that most readers look for first", async () => {
+  keepAll(SLOWER);
+  const { reasons } = await gated();
+  expect(reasons[0]).toMatch(
+    /^growth got worse in the run of 2026-11-08 12:00:00 UTC: ttft_ms\{\S+\} p50 \+50\.0 %, ttft_ms\{\S+\} p99 \+50\.0 %, ttft_ms\{\S+\} p90 \+50\.0 %$/,
+  );
+  expect(reasons.filter((reason) => reason.includes("ttft_ms"))).toHaveLength(1);
 });
 
 describe("what the latest run lost", () => {

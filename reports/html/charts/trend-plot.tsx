@@ -1,8 +1,8 @@
 import { scaleLinear } from "d3-scale";
 import { line } from "d3-shape";
-import type { Trend } from "../../../src/history/index.ts";
+import { changeText, type Trend, valueText } from "../../../src/history/index.ts";
 import { oneLine } from "../../clean-text.ts";
-import { changeText, runsOf, valueText } from "../../figures/history-figures.ts";
+import { runsOf } from "../../figures/history-figures.ts";
 import { AxisBelow, AxisLeft, BOX, type Box, linearTicks, Mark, n, Sheet, STYLES } from "./frame.tsx";
 
 const [LINE] = STYLES;
