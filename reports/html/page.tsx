@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { utc } from "../../src/core/index.ts";
 import type { RunRecord } from "../../src/record/index.ts";
 import { visible } from "../clean-text.ts";
-import { unexplainedProblems } from "../evidence/problems.ts";
+import { type ProblemGroup, unexplainedProblems } from "../evidence/problems.ts";
 import type { ReportSource } from "../evidence/source.ts";
 import { isLoadOnly, startedLoads } from "../figures/started-loads.ts";
 import { TONES, type Tone, VERDICT_TONES } from "../status-style.ts";
@@ -75,18 +75,22 @@ const hasLatencies = (record: RunRecord): boolean =>
   startedLoads(record).some(({ phases }) => phases.some(({ classes }) => classes.length > 0));
 
 function Contents({ record }: { readonly record: RunRecord }) {
-  const problems = record.causes.length + unexplainedProblems(record).length;
+  const others = unexplainedProblems(record);
   const changes = record.comparison === undefined ? [] : [["changes", "What changed"] as const];
   const isComparison = record.command === "compare";
-  const count = (
-    <b key="count" class={toneOfProblems(record)}>
-      {problems}
-    </b>
-  );
+  const causes = [record.causes.length, worstTone(record.causes.map(({ weight }) => TONES[weight]))] as const;
+  const unexplained = [others.length, worstTone(others.flatMap(tonesOf))] as const;
+  const problems: readonly (readonly [string, string, ComponentChildren])[] =
+    record.causes.length === 0
+      ? [["causes", causesTitle(record), count(...unexplained)]]
+      : [
+          ["causes", "Causes", count(...causes)],
+          ...(others.length === 0 ? [] : [["unexplained", "Without a cause", count(...unexplained)] as const]),
+        ];
   const ofChecks: (readonly [string, string, ComponentChildren?])[] = [
     ...(hasThresholds(record) ? [["thresholds", "Thresholds"] as const] : []),
     ...(hasCharts(record) ? [["charts", "Over time"] as const] : []),
-    ...(hasCauses(record) ? [["causes", causesTitle(record), problems === 0 ? undefined : count] as const] : []),
+    ...(hasCauses(record) ? problems : []),
     ...(hasLoad(record) ? [["tiers", "Under load"] as const] : []),
     ...(hasWaits(record) ? [["retry-after", "Retry-After"] as const] : []),
     ...(hasLatencies(record) ? [["latency", "Latency"] as const] : []),
@@ -116,10 +120,14 @@ function Contents({ record }: { readonly record: RunRecord }) {
 }
 
 /** Red only if something failed that is not waived. */
-function toneOfProblems(record: RunRecord): Tone {
-  const unexplained = unexplainedProblems(record).flatMap(({ instances }) =>
-    instances.map(({ status, waived }) => (waived === undefined ? TONES[status] : "caution")),
-  );
-  const tones = [...record.causes.map(({ weight }) => TONES[weight]), ...unexplained];
-  return (["bad", "caution", "held"] as const).find((tone) => tones.includes(tone)) ?? "quiet";
-}
+const worstTone = (tones: readonly Tone[]): Tone =>
+  (["bad", "caution", "held"] as const).find((tone) => tones.includes(tone)) ?? "quiet";
+
+const tonesOf = ({ instances }: ProblemGroup): Tone[] =>
+  instances.map(({ status, waived }) => (waived === undefined ? TONES[status] : "caution"));
+
+const count = (problems: number, tone: Tone) => (
+  <b key="count" class={tone}>
+    {problems}
+  </b>
+);

@@ -58,6 +58,25 @@ test("the control request of a failure has its own command", () => {
   );
 });
 
+test("the navigation counts causes, and results without a cause apart", () => {
+  const navigationOf = (...checks: readonly RunRecord["checks"][number][]) => {
+    const page = elementsOfPage(recordOf(checks));
+    const [list] = page.filter((one) => attribute(one, "class") === "toc");
+    const links = list === undefined ? [] : elementsIn(list).filter(({ tagName }) => tagName === "li");
+    const ids = page.flatMap((one) => attribute(one, "id") ?? []);
+    const targets = links.flatMap((one) =>
+      elementsIn(one).flatMap((inner) => attribute(inner, "href")?.slice(1) ?? []),
+    );
+    expect(targets.filter((id) => !ids.includes(id))).toEqual([]);
+    return links.map(textOf).filter((text) => /\d$/.test(text));
+  };
+  const failed = result("auth.one[chat]", "fail");
+  const open = result("auth.two[chat]", "inconclusive");
+  expect(navigationOf(failed)).toEqual(["Causes1"]);
+  expect(navigationOf(failed, open)).toEqual(["Causes1", "Without a cause1"]);
+  expect(navigationOf(open)).toEqual(["Undecided1"]);
+});
+
 /** The sample comparison with other parts. */
 function compared(overrides: Partial<Comparison>): RunRecord {
   const { compare } = SAMPLES;
