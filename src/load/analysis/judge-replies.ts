@@ -5,6 +5,7 @@ import { UNREAD } from "../../http/load-client/index.ts";
 import { finding } from "../../judging/index.ts";
 import type { Finding, JudgedPhase } from "../../record/index.ts";
 import { ERROR_IN_STREAM } from "../send/outcome.ts";
+import { exchangesOf } from "../tier/observations.ts";
 import { type AllowedShares, DEFAULT_ALLOW } from "../workload/workload.ts";
 
 type CountedReplies = Pick<JudgedPhase, "admitted" | "invalidReplies">;
@@ -99,6 +100,6 @@ function judgeShare(of: number, { name, title, what, allowed, replies }: Kind): 
     basis: "content",
     magnitude: count / of,
     weight: isBeyondChance ? "fail" : "warn",
-    exchanges: replies.flatMap(({ exchange }) => exchange ?? []).slice(0, 5),
+    exchanges: exchangesOf(replies),
   });
 }

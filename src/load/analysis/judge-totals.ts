@@ -4,6 +4,7 @@ import { type FindingFacts, finding } from "../../judging/index.ts";
 import type { EndingThreshold, Finding, JudgedPhase, JudgedRun } from "../../record/index.ts";
 import type { LoadStop } from "../send/load-guard.ts";
 import { isStatedFailure } from "../send/outcome.ts";
+import { exchangesOf } from "../tier/observations.ts";
 import type { Workload } from "../workload/workload.ts";
 import { judgeReplies } from "./judge-replies.ts";
 import { thresholdBoundOf } from "./thresholds.ts";
@@ -109,6 +110,7 @@ export function judgeTotals({ allow, written }: Pick<Workload, "allow" | "writte
           expected: "at least 1",
           observed: `${admitted} of ${sent} admitted`,
           basis: "content",
+          exchanges: admitted > 0 ? [] : exchangesOf([...denials, ...failures]),
         }),
     ...judgeReplies("load", totals, allow),
     finding({
@@ -120,6 +122,7 @@ export function judgeTotals({ allow, written }: Pick<Workload, "allow" | "writte
       observed: `${denied} denied, ${share(denied)}${denied === 0 ? "" : `: ${denialsText(denials)}`}`,
       basis: "timing",
       magnitude: denied / sent,
+      exchanges: exchangesOf(denials),
     }),
     finding({
       name: "load.denial-reasons",
@@ -130,6 +133,7 @@ export function judgeTotals({ allow, written }: Pick<Workload, "allow" | "writte
       observed: refused === 0 ? `${denied} denied by a limit` : denialsText(others),
       basis: "content",
       magnitude: refused / sent,
+      exchanges: exchangesOf(others),
     }),
     finding({
       name: "load.failed",
@@ -140,6 +144,7 @@ export function judgeTotals({ allow, written }: Pick<Workload, "allow" | "writte
       observed: `${failed} failed, ${share(failed)}${failed === 0 ? "" : `: ${countsText(failures)}`}`,
       basis: stated > sent * allow.failedShare ? "content" : "timing",
       magnitude: failed / sent,
+      exchanges: exchangesOf(failures),
     }),
     finding({
       name: "load.dropped",

@@ -19,24 +19,22 @@ export class OutcomeCounts {
   readonly #unknownFields = new Map<string, number>();
 
   add(
-    exchange: {
+    {
+      prepared: { dialect, stream },
+      scanner,
+    }: {
       readonly prepared: Pick<PreparedRequest, "dialect" | "stream">;
       readonly scanner?: Pick<EventScanner, "unknownFields"> | undefined;
     },
     result: RequestOutcome,
     sample: string | undefined,
   ): void {
-    const { dialect, stream } = exchange.prepared;
     const { outcome, what } = result;
-    for (const name of exchange.scanner?.unknownFields ?? []) this.#addField(name, 1);
+    for (const name of scanner?.unknownFields ?? []) this.#addField(name, 1);
     if (outcome === "admitted") return;
-    if (outcome === "denied") this.#addDenial({ reason: what, dialect, stream, count: 1 });
-    else
-      addFailure(outcome === "invalid" ? this.#invalidReplies : this.#failures, {
-        what,
-        count: 1,
-        ...(sample === undefined ? {} : { exchange: sample }),
-      });
+    const exchange = sample === undefined ? {} : { exchange: sample };
+    if (outcome === "denied") this.#addDenial({ reason: what, dialect, stream, count: 1, ...exchange });
+    else addFailure(outcome === "invalid" ? this.#invalidReplies : this.#failures, { what, count: 1, ...exchange });
   }
 
   /** Adds another worker's counts. */
@@ -49,9 +47,7 @@ export class OutcomeCounts {
 
   #addDenial(denial: JudgedPhase["denials"][number]): void {
     const name = `${denial.reason} ${denial.dialect} ${denial.stream}`;
-    const known = this.#denials.get(name);
-    if (known === undefined) this.#denials.set(name, { ...denial });
-    else known.count += denial.count;
+    addCount(this.#denials, name, denial);
   }
 
   #addField(name: string, streams: number): void {
@@ -70,12 +66,19 @@ export class OutcomeCounts {
   }
 }
 
-function addFailure(failures: Map<string, Failure>, failure: Failure): void {
-  const known = failures.get(failure.what);
-  if (known === undefined) failures.set(failure.what, { ...failure });
+const addFailure = (failures: Map<string, Failure>, failure: Failure) => addCount(failures, failure.what, failure);
+
+/** Adds to a count, which keeps the first exchange that was recorded for it. */
+function addCount<T extends { count: number; exchange?: string | undefined }>(
+  counts: Map<string, T>,
+  name: string,
+  added: T,
+): void {
+  const known = counts.get(name);
+  if (known === undefined) counts.set(name, { ...added });
   else {
-    known.count += failure.count;
-    if (known.exchange === undefined && failure.exchange !== undefined) known.exchange = failure.exchange;
+    known.count += added.count;
+    known.exchange ??= added.exchange;
   }
 }
 

@@ -44,9 +44,9 @@ export function observationOf(
 
 const happened = (value: number): number | undefined => (value === 0 ? undefined : value);
 
-/** Ids of the recorded exchanges of some observations, limited to a few. */
-export function exchangesOf(observations: readonly Observation[]): string[] {
-  return observations.flatMap(({ exchange }) => exchange ?? []).slice(0, 5);
+/** Ids of the recorded exchanges of some observations or counted kinds of them, limited to a few. */
+export function exchangesOf(recorded: readonly { readonly exchange?: string | undefined }[]): string[] {
+  return recorded.flatMap(({ exchange }) => exchange ?? []).slice(0, 5);
 }
 
 /** `3 500, 1 reset`. */

@@ -192,7 +192,9 @@ export const loadPhaseSchema = z.strictObject({
   series: z.array(secondSchema),
   /** Response times by the time of the end, times to first token by the time of the token. */
   heat: z.strictObject({ response: heatSchema, ttft: heatSchema.optional() }).optional(),
-  denials: z.array(z.strictObject({ reason: z.string(), dialect, stream: z.boolean(), count })),
+  denials: z.array(
+    z.strictObject({ reason: z.string(), dialect, stream: z.boolean(), count, exchange: z.string().optional() }),
+  ),
   /** Defects of the invalid replies: `HTML page`, `empty text`, … */
   invalidReplies: z.array(z.strictObject({ what: z.string(), count, exchange: z.string().optional() })),
   /** Fields with output that no known client reads, and the number of streams that have them. */

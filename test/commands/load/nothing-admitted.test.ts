@@ -7,6 +7,7 @@ import { judgeTotals } from "../../../src/load/analysis/judge-totals.ts";
 import { DEFAULT_ALLOW } from "../../../src/load/workload/workload.ts";
 import type { Outcome } from "../../../src/run/control/outcome.ts";
 import type { RunControl } from "../../../src/run/control/run-control.ts";
+import { readOrRecover } from "../../../src/run/record/index.ts";
 import { K6 } from "../../k6/support/k6.ts";
 import { gauntlet, temporaryFolder } from "../../support/gauntlet.ts";
 import { inProcess } from "../../support/in-process.ts";
@@ -66,7 +67,8 @@ async function load(respond: (socket: Socket) => void, workload: string, more = 
   const ran = await inProcess((control) => runLoad(options, control));
   expect(recordProblems(file("run"))).toEqual([]);
   const { verdict } = ran.document as { readonly verdict: string };
-  return { ...ran, verdict, requests: server.requests.length };
+  const record = readOrRecover(file("run"));
+  return { ...ran, verdict, record, requests: server.requests.length };
 }
 
 describe.concurrent("a gateway that admits nothing never passes a load", () => {
@@ -77,6 +79,12 @@ describe.concurrent("a gateway that admits nothing never passes a load", () => {
     const { code, verdict } = await load(respond, workload);
     expect(["fail", "inconclusive"]).toContain(verdict);
     expect([1, 4]).toContain(code);
+  });
+
+  test.each(Object.entries(WORKLOADS))("%s: the cause has one of the denials as evidence", async (_kind, workload) => {
+    const { record } = await load((socket) => void socket.write(denied("429 No", "budget_exhausted")), workload);
+    const causes = record.causes.filter(({ requirement }) => requirement === "ERR-429-RATE");
+    expect(causes.map(({ exchange }) => exchange)).toEqual([expect.any(String)]);
   });
 
   test.each(Object.entries(WORKLOADS))("%s: refused from the start, it stops immediately", async (_kind, workload) => {
