@@ -1,8 +1,9 @@
 export { nowUs } from "../http/load-client/index.ts";
 export { beyondLimit } from "./analysis/beyond-limit.ts";
-export { type Capacity, type CapacityStep, findCapacity, HOLD_S } from "./analysis/capacity/find-capacity.ts";
+export { type Capacity, type CapacityStep, findCapacity } from "./analysis/capacity/find-capacity.ts";
 export type { FrontierPoint } from "./analysis/capacity/frontier.ts";
 export { assertMeasurable, parseObjective } from "./analysis/capacity/objective.ts";
+export { HOLD_S, type SearchRange, searchSeconds } from "./analysis/capacity/search-time.ts";
 export { type HeldGauge, judgeGauge, judgeLeaks } from "./analysis/judge-leaks.ts";
 export { analyseLimits, defaultLimitsPlan, type LimitsAnalysis } from "./analysis/limits/analyse-limits.ts";
 export { outlineOf } from "./analysis/load-outline.ts";

@@ -8,6 +8,8 @@ import {
   findCapacity,
   HOLD_S,
   parseObjective,
+  type SearchRange,
+  searchSeconds,
   servedWorkload,
   shortClass,
   type Workload,
@@ -62,22 +64,26 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
   const { from, to } = levels(options, limits);
   const unit = options.streams ? "streams" : "rate";
   const name = options.streams ? "in flight" : RATE;
-  const tooShort = options.minutes * 60 < options.stepS + HOLD_S ? `; no time to hold a level for ${HOLD_S} s` : "";
+  const { stepS, minutes } = options;
+  const range: SearchRange = { unit, from, to, stepS, limits };
+  const neededMinutes = Math.ceil((await searchSeconds(range)) / 60);
+  const tooShort =
+    minutes * 60 < stepS + HOLD_S
+      ? `; no time to hold a level for ${HOLD_S} s`
+      : neededMinutes > minutes
+        ? `; finding a limit in this range may take up to ${neededMinutes} minutes`
+        : "";
   onProgress({
     kind: "note",
-    text: `searching from ${levelText(from)} to ${levelText(to)} ${name}, for at most ${formatCount(options.minutes, "minute")} (budget: ${formatCount(permit.budget.allowed.requests, "request")})${tooShort}`,
+    text: `searching from ${levelText(from)} to ${levelText(to)} ${name}, for at most ${formatCount(minutes, "minute")} (budget: ${formatCount(permit.budget.allowed.requests, "request")})${tooShort}`,
   });
   const redactor = new Redactor(allKeys(target).map((key) => key.secret()));
   const raw = await findCapacity(
     {
-      unit,
+      ...range,
       mix,
       clauses,
-      from,
-      to,
-      stepS: options.stepS,
-      limits,
-      minutes: options.minutes,
+      minutes,
       onStep: (step) => onProgress({ kind: "note", text: stepText(redactor.redactValue(step), name) }),
       onRest: (leftS) => onProgress({ kind: "step", text: "waiting for the rate window to be empty", leftS }),
       onProgress: (level, now, leftS) =>
@@ -102,7 +108,10 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
   const isBroken = found.steps.some(({ binds }) => binds === "invalid replies");
   const exitCode = exitAfter(interruption, isBroken ? EXIT.gateFailed : isOpen ? EXIT.inconclusive : EXIT.pass);
   const { objective } = options;
-  const head = { name, objective, to, exitCode, budget: permit.budget.allowed.requests, signal: interruption.by() };
+  const head = {
+    ...{ name, objective, to, neededMinutes, exitCode },
+    ...{ budget: permit.budget.allowed.requests, signal: interruption.by() },
+  };
   return write({
     document: documentOf(found, { exitCode, unit, objective }),
     ...describeCapacity(found, head),

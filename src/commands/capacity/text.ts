@@ -13,6 +13,8 @@ interface CapacityHead {
   readonly objective: string;
   /** The highest level of the search. */
   readonly to: number;
+  /** Minutes that suffice to find a limit in the range, unless levels have to be repeated. */
+  readonly neededMinutes: number;
   readonly exitCode: number;
   /** Requests that the search was allowed to send. */
   readonly budget: number;
@@ -64,23 +66,28 @@ function sentenceOf(
 }
 
 /** What limited, or why the search ended without a limit. */
-function limitText({ best, beyond, binds, cut }: Capacity, { to, budget, signal }: CapacityHead): string {
+function limitText(
+  { best, beyond, binds, cut }: Capacity,
+  { to, neededMinutes, budget, signal }: CapacityHead,
+): string {
   if (signal !== undefined) return `Interrupted by ${signal} before the search ended.`;
   if (cut === "interrupted") return "Interrupted before the search ended.";
   const end =
     cut === "requests"
       ? `The budget of ${formatCount(budget, "request")} ran out before the search ended.`
       : cut === "minutes"
-        ? outOfTime(best !== undefined && best.level >= to)
+        ? outOfTime(best !== undefined && best.level >= to, neededMinutes)
         : undefined;
   if (beyond === undefined) return end ?? "No limit found up to --to.";
   return `Limited by: ${binds === "generator" ? "this machine" : binds}.${end === undefined ? "" : ` ${end}`}`;
 }
 
-const outOfTime = (isHighest: boolean): string =>
-  isHighest
-    ? `There was not enough time left to hold this level for ${HOLD_S} s. Increase --minutes; to try higher levels, also increase --to.`
-    : `There was not enough time left for the next level. Each level above the declared limit, and the best level at the end, takes ${HOLD_S} s. Increase --minutes.`;
+const outOfTime = (isHighest: boolean, neededMinutes: number): string => {
+  const advice = `A search of this range usually fits into --minutes ${neededMinutes}`;
+  return isHighest
+    ? `There was not enough time left to hold this level for ${HOLD_S} s. ${advice}; to try higher levels, also increase --to.`
+    : `There was not enough time left for the next level. Each level above the declared limit, and the best level at the end, takes ${HOLD_S} s. ${advice}.`;
+};
 
 /** `20 requests/s is enough for the rate limits of starter (5/s) and growth (16.7/s), but not for the rate limit of scale (50/s).` */
 function tierText({ beyond, binds, steps }: Capacity, { level }: CapacityStep, name: string): string[] {

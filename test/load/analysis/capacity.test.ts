@@ -5,6 +5,7 @@ import { frontierOf, pointOf } from "../../../src/load/analysis/capacity/frontie
 import { judgeLevel } from "../../../src/load/analysis/capacity/judge-level.ts";
 import { assertMeasurable, parseObjective } from "../../../src/load/analysis/capacity/objective.ts";
 import { search } from "../../../src/load/analysis/capacity/search.ts";
+import { HOLD_S, searchPlanOf, searchSeconds } from "../../../src/load/analysis/capacity/search-time.ts";
 import { Histogram } from "../../../src/metrics/index.ts";
 import { loadClass, loadPhase, quantiles } from "../../support/load-records.ts";
 
@@ -121,6 +122,24 @@ test("the search ends within five percent of any capacity, never above it", asyn
       },
     ),
   );
+});
+
+test("the time of a search covers every limit in its range, and depends on the declared rate", async () => {
+  const limits = { rpm: 300, inFlight: 64 };
+  const range = { unit: "rate", from: 1.25, to: 6, stepS: 10, limits } as const;
+  // Three levels below the declared 5/s, and those of 75 s above it.
+  expect(await searchSeconds({ ...range, to: 5 })).toBeGreaterThanOrEqual(3 * 10 + HOLD_S);
+  const long = await searchSeconds(range);
+  for (let limit = range.from; limit <= range.to; limit *= 1.07) {
+    let takenS = 0;
+    const found = await search(searchPlanOf(range), async (level) => {
+      const met = level <= limit;
+      takenS += level > 5 ? HOLD_S + (met ? 0 : 61) : 10;
+      return { level, met };
+    });
+    expect(takenS + ((found.best?.level ?? 0) > 5 ? 0 : HOLD_S)).toBeLessThanOrEqual(long);
+  }
+  expect(await searchSeconds({ ...range, limits: undefined })).toBeLessThan(long);
 });
 
 test("whole levels: exactly the last one that meets it", async () => {

@@ -2,7 +2,6 @@ import { sleep } from "../../../core/index.ts";
 import { WINDOW_OVER_MS } from "../../../limits/index.ts";
 import type { JudgedPhase } from "../../../record/index.ts";
 import { temporaryLimitOf } from "../../../requirements/index.ts";
-import type { Limits } from "../../../target/index.ts";
 import type { LoadProgress } from "../../measure/progress.ts";
 import { type Arrivals, planOf } from "../../schedule/arrivals.ts";
 import { maxRequests } from "../../schedule/max-requests.ts";
@@ -13,6 +12,7 @@ import { type FrontierPoint, frontierOf, pointOf } from "./frontier.ts";
 import { type ClauseOutcome, judgeLevel } from "./judge-level.ts";
 import type { Clause } from "./objective.ts";
 import { type Measured, type Searched, search } from "./search.ts";
+import { HOLD_S, type SearchRange, searchPlanOf, stepSeconds } from "./search-time.ts";
 
 export type Binds =
   | "rate limit"
@@ -34,16 +34,9 @@ export interface CapacityStep extends Measured {
   readonly point: FrontierPoint;
 }
 
-export interface CapacityPlan {
-  /** What is searched for: requests per second, or requests in flight. */
-  readonly unit: "rate" | "streams";
+export interface CapacityPlan extends SearchRange {
   readonly mix: Workload["mix"];
   readonly clauses: readonly Clause[];
-  readonly from: number;
-  readonly to: number;
-  readonly stepS: number;
-  /** What the account is declared to allow. */
-  readonly limits: Limits | undefined;
   readonly minutes: number;
   readonly onStep?: (step: CapacityStep) => void;
   /** Called when the rate window must empty before the next step, with the time that this takes, seconds. */
@@ -63,9 +56,6 @@ export interface Capacity extends Searched<CapacityStep> {
   readonly cut: "minutes" | "requests" | "interrupted" | null;
 }
 
-/** How long the best level is held, s: long enough for a limit per minute to take effect. */
-export const HOLD_S = 75;
-const WITHIN = 0.05;
 /** Denials after which a step is decided: continuing would only add denials. */
 const MAX_CONSECUTIVE_DENIALS = 50;
 /** A level that ran for this share of its planned time counts as complete. */
@@ -103,12 +93,7 @@ export async function findCapacity(plan: CapacityPlan, context: LoadContext): Pr
     }
     return step;
   };
-  const allowedPerS = plan.limits === undefined ? Number.POSITIVE_INFINITY : plan.limits.rpm / 60;
-  const found = await search(
-    { from: plan.from, to: plan.to, within: WITHIN, whole: plan.unit === "streams" },
-    // Above the declared rate, a short step could pass because of the burst allowance alone.
-    (level) => measure(level, plan.unit === "rate" && level > allowedPerS ? HOLD_S : plan.stepS),
-  );
+  const found = await search(searchPlanOf(plan), (level) => measure(level, stepSeconds(plan, level)));
   let { best, beyond } = found;
   const steps = [...found.steps];
   let held = best !== undefined && best.durationS >= HOLD_S ? best : undefined;
