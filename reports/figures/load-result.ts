@@ -34,10 +34,8 @@ export function resultOfLoad({ verdict, checks: all }: RunRecord, run: LoadRun):
   return oneLine(result, MAX_LENGTH);
 }
 
-/** What every request is denied with if the target file is wrong, by the reason of the denial. */
+/** What every request is denied with if the target file is wrong, by the reason of the denial. A wrong key ends the load with an error. */
 const WRONG_SETUP: ReadonlyMap<string, string> = new Map([
-  ["invalid_api_key", "the key in the target file is probably wrong"],
-  ["key_revoked", "the key in the target file was revoked"],
   ["model_not_found", "the model in the target file or the workload is probably wrong"],
   ["not_found", "the path in baseUrl is probably wrong"],
 ]);

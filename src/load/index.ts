@@ -45,7 +45,7 @@ export {
   writeShardFile,
 } from "./shards/shard-file.ts";
 export { shareValidity } from "./shards/share-validity.ts";
-export { accountOf } from "./tier/account-of.ts";
+export { accountOf, keysOfLoad } from "./tier/account-of.ts";
 export { runTier } from "./tier/run-tier.ts";
 export { sendStreamsAfterLoad, streamsAfterLoad } from "./tier/streams-after-load.ts";
 export type { TierLength } from "./tier/tier-phase.ts";

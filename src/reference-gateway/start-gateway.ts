@@ -148,10 +148,13 @@ async function drained(app: FastifyInstance, unasked: ReadonlySet<Socket>, longe
   // Uses `close` of `net.Server`, because that of `http.Server` also closes idle connections.
   NetServer.prototype.close.call(app.server, () => done.abort());
   const idleFromMs = performance.now() + LINGER_MS;
-  const sweep = setInterval(() => {
-    if (performance.now() < idleFromMs) return;
+  const closeIdle = () => {
     app.server.closeIdleConnections();
     for (const socket of unasked) socket.destroy();
+  };
+  const sweep = setInterval(() => {
+    // Only after the requests that have arrived were read: a timer that is late runs before them.
+    if (performance.now() >= idleFromMs) setImmediate(closeIdle);
   }, SWEEP_MS);
   await sleep(longestMs, done.signal);
   clearInterval(sweep);

@@ -32,7 +32,7 @@ const pageOf = (load: JudgedLoad, checks: Parameters<typeof recordOf>[0] = []) =
   elementsOfPage(recordOf(checks, { command: "load", load }));
 
 test.each([
-  ["invalid_api_key", "the key in the target file is probably wrong"],
+  ["model_not_found", "the model in the target file or the workload is probably wrong"],
   ["not_found", "the path in baseUrl is probably wrong"],
   ["quota_exceeded", undefined],
 ])("every request denied with %s: %s", (reason, meaning) => {

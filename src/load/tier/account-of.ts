@@ -1,5 +1,5 @@
 import { ConfigError } from "../../core/index.ts";
-import { type Account, hasBothLimits, type Target, TIER_LIMITS } from "../../target/index.ts";
+import { type Account, hasBothLimits, type Key, keysOf, type Target, TIER_LIMITS } from "../../target/index.ts";
 import type { Workload } from "../workload/workload.ts";
 
 /**
@@ -40,4 +40,9 @@ export function accountOf({ tier, name }: Workload, target: Target): Account {
           : `Set \`tiers: { ${tier}: { key: env:NAME } }\`, or \`limits: ${tier}\` when keys.valid is of that tier.`,
     },
   ]);
+}
+
+/** The keys that send a workload. @throws ConfigError if it loads a tier for which no account is known. */
+export function keysOfLoad(workload: Workload, target: Target): readonly Key[] {
+  return workload.tier === undefined ? [target.keys.valid] : keysOf(accountOf(workload, target));
 }

@@ -4,8 +4,16 @@ import { fileURLToPath } from "node:url";
 import { InternalError } from "../../core/index.ts";
 import { endpointUrl } from "../../dialects/index.ts";
 import { type PlanFile, planFile } from "../../engines/index.ts";
-import { accountOf, DEFAULT_RETRY, type LoadPlan, planTier, planWorkload, type Workload } from "../../load/index.ts";
-import { assertOneAddress, type Key, keysOf, type Limits, type Target } from "../../target/index.ts";
+import {
+  accountOf,
+  DEFAULT_RETRY,
+  keysOfLoad,
+  type LoadPlan,
+  planTier,
+  planWorkload,
+  type Workload,
+} from "../../load/index.ts";
+import { assertOneAddress, type Key, type Limits, type Target } from "../../target/index.ts";
 
 export interface K6Plan {
   readonly plan: LoadPlan;
@@ -23,7 +31,7 @@ export function planForK6(workload: Workload, target: Target, thorough: boolean,
   assertOneAddress(target, "k6");
   const account = workload.tier === undefined ? undefined : accountOf(workload, target);
   const plan = account === undefined ? planWorkload(workload, target) : planTier(account.limits, target, thorough);
-  const keys = account === undefined ? [target.keys.valid] : keysOf(account);
+  const keys = keysOfLoad(workload, target);
   const base = target.baseUrl.replace(/\/+$/, "");
   const pathOf = (endpoint: "chat" | "messages") => endpointUrl(target.baseUrl, endpoint).slice(base.length);
   const file = planFile({

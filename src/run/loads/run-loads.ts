@@ -1,7 +1,9 @@
+import { isLimitReason } from "../../dialects/index.ts";
 import type { LoadsContext } from "../../load/index.ts";
 import {
   accountOf,
   calibrate,
+  keysOfLoad,
   type RanLoad,
   runPeak,
   runTier,
@@ -14,11 +16,22 @@ import {
 } from "../../load/index.ts";
 import { histogramLog } from "../../metrics/index.ts";
 import type { JudgedLoad, LoadGenerator } from "../../record/index.ts";
-import { keysOf } from "../../target/index.ts";
 import { loadParts } from "../control/index.ts";
 
 /** Histogram log of a run, next to its record. */
 export const HLOG = "load.hlog";
+
+/**
+ * Whether every request was denied, and never by a limit, as with a wrong key. If any other request was made, its result is about the
+ * gateway.
+ */
+export function isRefusedThroughout({ runs }: JudgedLoad): boolean {
+  const phases = runs.flatMap((run) => run.phases).filter(({ sent }) => sent > 0);
+  const denials = phases.flatMap((phase) => phase.denials);
+  return phases.every(({ sent, denied }) => denied === sent) && denials.some(isRefusal) && denials.every(isRefusal);
+}
+
+const isRefusal = ({ reason }: { readonly reason: string }): boolean => !isLimitReason(reason);
 
 /** Runs workloads concurrently. */
 export async function runLoads(
@@ -69,10 +82,10 @@ async function runOne(
     const account = accountOf(workload, target);
     return runTier(
       { name: workload.name, limits: account.limits, written: workload.written, length: context.length, waves },
-      { ...context, keys: keysOf(account), calibration },
+      { ...context, keys: keysOfLoad(workload, target), calibration },
     );
   }
-  const loaded = { ...context, keys: [target.keys.valid], calibration };
+  const loaded = { ...context, keys: keysOfLoad(workload, target), calibration };
   const ran =
     workload.engine === "autocannon"
       ? await runPeak(workload, loaded, (await import("../../engines/index.ts")).closedLoopPeak)

@@ -22,7 +22,6 @@ const denied = (status: string, reason?: string, more = "") =>
 
 /** Gateways that admit nothing, each in a different way. */
 const GATEWAYS: readonly (readonly [name: string, respond: (socket: Socket) => void])[] = [
-  ["401 invalid_api_key", (socket) => void socket.write(denied("401 No", "invalid_api_key"))],
   ["402 insufficient_credits", (socket) => void socket.write(denied("402 No", "insufficient_credits"))],
   ["404 model_not_found", (socket) => void socket.write(denied("404 No", "model_not_found"))],
   ["429 without a reason", (socket) => void socket.write(denied("429 No"))],
@@ -48,13 +47,14 @@ const WORKLOADS: Readonly<Record<string, string>> = {
     "name: w\nretryAfter: compliant\narrivals: { kind: constant, ratePerS: 50, durationS: 2 }\nallow: { deniedShare: 1, failedShare: 1 }\n",
 };
 
-beforeAll(() => void vi.stubEnv("K", "ck-nothing-0123456789abcdef"));
+const KEY = "ck-nothing-0123456789abcdef";
+beforeAll(() => void vi.stubEnv("K", KEY));
 afterAll(() => void vi.unstubAllEnvs());
 
 const { load: runLoad } = await import("../../../src/commands/load/run.ts");
 const NO_OPTIONS = { json: true, brief: false, dryRun: false, instances: 1, workers: 0 } as const;
 
-async function load(respond: (socket: Socket) => void, workload: string, more = "") {
+async function load(respond: Parameters<typeof rawServer>[0], workload: string, more = "") {
   await using server = await rawServer(respond);
   using folder = temporaryFolder();
   const file = (name: string) => join(folder.path, name);
@@ -66,9 +66,8 @@ async function load(respond: (socket: Socket) => void, workload: string, more = 
   const options = { ...NO_OPTIONS, what: [file("w.yaml")], target: file("t.yaml"), out: file("run"), k6: K6 };
   const ran = await inProcess((control) => runLoad(options, control));
   expect(recordProblems(file("run"))).toEqual([]);
-  const { verdict } = ran.document as { readonly verdict: string };
   const record = readOrRecover(file("run"));
-  return { ...ran, verdict, record, requests: server.requests.length };
+  return { ...ran, verdict: record.verdict.result, record, requests: server.requests.length };
 }
 
 describe.concurrent("a gateway that admits nothing never passes a load", () => {
@@ -81,6 +80,28 @@ describe.concurrent("a gateway that admits nothing never passes a load", () => {
     expect([1, 4]).toContain(code);
   });
 
+  const unknownKey = denied("401 No", "invalid_api_key");
+  test.each(Object.entries(WORKLOADS))(
+    "%s: a key that it rejects is an error of the target file",
+    async (_kind, workload) => {
+      const { code, text, record } = await load((socket) => void socket.write(unknownKey), workload);
+      expect(code).toBe(2);
+      expect(text).toContain("t.yaml (keys.valid): the gateway rejects the key in keys.valid (401 invalid_api_key");
+      expect(record.verdict).toMatchObject({
+        result: "error",
+        headline: expect.stringContaining("nothing was judged"),
+      });
+    },
+  );
+
+  test.each(Object.entries(WORKLOADS))("%s: it fails if only chat requests reject the key", async (_kind, workload) => {
+    const list = response('{"object":"list","data":[{"id":"plain","object":"model"}]}');
+    const { code, verdict } = await load((socket, request) => {
+      socket.write(request.startsWith("GET /v1/models ") && request.includes(KEY) ? list : unknownKey);
+    }, workload);
+    expect([code, verdict]).toEqual([1, "fail"]);
+  });
+
   test.each(Object.entries(WORKLOADS))("%s: the cause has one of the denials as evidence", async (_kind, workload) => {
     const { record } = await load((socket) => void socket.write(denied("429 No", "budget_exhausted")), workload);
     const causes = record.causes.filter(({ requirement }) => requirement === "ERR-429-RATE");
@@ -88,7 +109,7 @@ describe.concurrent("a gateway that admits nothing never passes a load", () => {
   });
 
   test.each(Object.entries(WORKLOADS))("%s: refused from the start, it stops immediately", async (_kind, workload) => {
-    const { requests } = await load((socket) => void socket.write(denied("401 No", "invalid_api_key")), workload);
+    const { requests } = await load((socket) => void socket.write(denied("404 No", "model_not_found")), workload);
     expect(requests).toBeGreaterThanOrEqual(16);
     // Twenty refusals, and those in flight.
     expect(requests).toBeLessThan(100);
