@@ -31,6 +31,9 @@ export function outcomesOf(record: RunRecord): Outcome[] {
   ];
 }
 
+/** The id of a gate in lists of outcomes. */
+export const gateId = (gate: string): string => `policy: ${gate}`;
+
 /** A gate that only warns is not a failure; an undecided one stays undecided. */
 function ofGate({ gate, level, outcome, message }: Gate): Outcome {
   const missed = level === "error" ? "fail" : "warn";
@@ -43,7 +46,7 @@ function ofGate({ gate, level, outcome, message }: Gate): Outcome {
           ? "warn"
           : outcome;
   return {
-    id: `policy: ${gate}`,
+    id: gateId(gate),
     suite: "policy",
     title: `Gate: ${gate}`,
     status,

@@ -27,7 +27,7 @@ export function renderAnnotations(record: RunRecord): string {
     required.filter((cause) => cause.weight === weight).map((cause) => ofCause(record, cause));
   const failed = rolled(unexplained.filter(({ status }) => ["harness-error", "fail", "flaky"].includes(status)));
   const open = rolled(unexplained.filter(({ status }) => ["blocked", "inconclusive", "warn"].includes(status)));
-  const kind = record.verdict.result === "pass" ? "notice" : record.verdict.result === "fail" ? "error" : "warning";
+  const kind = LEVEL[record.verdict.result];
   return [
     command(kind, "Gauntlet", record.verdict.headline),
     ...capped("error", [...causes("fail"), ...failed], kind === "error" ? 1 : 0),
@@ -36,6 +36,8 @@ export function renderAnnotations(record: RunRecord): string {
     .map((line) => `${line}\n`)
     .join("");
 }
+
+const LEVEL = { pass: "notice", fail: "error", error: "error", inconclusive: "warning" } as const;
 
 interface Rolled {
   readonly title: string;

@@ -1,9 +1,11 @@
 import type { CheckResult, RunRecord } from "../../src/record/index.ts";
+import { gateId } from "../outcomes.ts";
 import { shellWord } from "./shell.ts";
 
-/** The command that repeats a check, or the load run that a finding comes from. */
+/** The command that repeats a check, or the load run that a finding comes from; for a gate of the policy, the whole run. */
 export function rerunOf(record: RunRecord, id: string): string {
   if (commandOf(record) === "client") return clientAgain(record, id);
+  if (record.policy?.gates.some(({ gate }) => id === gateId(gate)) === true) return rerunAllOf(record);
   const runs = record.load?.runs ?? [];
   const load = runs.findIndex(({ name }) => id === `load.${name}` || id.startsWith(`load.${name}.`));
   const what = load < 0 ? ["conform", "--only", id, ...suiteFiles(record)] : ["load", ...loadWords(record, load)];

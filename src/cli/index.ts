@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { relative, resolve } from "node:path";
 import yargs, { type CommandModule } from "yargs";
 import {
   baselineCommand,
@@ -32,6 +34,7 @@ import {
 } from "../commands/index.ts";
 import {
   appendJobSummary,
+  ConfigError,
   EXIT,
   GauntletError,
   isGithubJob,
@@ -221,6 +224,14 @@ function splitAtDashes(args: readonly string[]): {
 /** The default completion of yargs. */
 type Usual = (take: (error: Error | null, found: string[] | undefined) => void) => void;
 
+/** The first place that an error names, if it is in the repository of the job. */
+function placeOf(error: unknown): { readonly file: string; readonly line?: number | undefined } | undefined {
+  const [problem] = error instanceof ConfigError ? error.problems : [];
+  if (problem === undefined || !existsSync(problem.file)) return undefined;
+  const file = relative(process.env["GITHUB_WORKSPACE"] ?? process.cwd(), resolve(problem.file));
+  return file.startsWith("..") ? undefined : { file, line: problem.line };
+}
+
 /** One message on stderr, and with `--json` the same as a document on stdout. */
 function report(error: unknown, args: readonly string[]): number {
   const isOwn = error instanceof GauntletError;
@@ -232,7 +243,7 @@ function report(error: unknown, args: readonly string[]): number {
   // A run reports its verdict to the job. An error before the verdict would otherwise appear only in the log.
   if (isGithubJob()) {
     const lines = `${message}\n${hint}`.trimEnd();
-    process.stderr.write(`${workflowCommand("error", "Gauntlet", lines)}\n`);
+    process.stderr.write(`${workflowCommand("error", "Gauntlet", lines, placeOf(error))}\n`);
     appendJobSummary(`## Gauntlet: exit code ${exitCode}\n\n~~~~text\n${lines.replaceAll("~~~~", "~ ~ ~ ~")}\n~~~~\n`);
   }
   if (wantsJson(args)) writeError(error, text);

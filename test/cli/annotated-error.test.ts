@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
@@ -13,6 +13,18 @@ test("in GitHub Actions, an error before there is a verdict annotates the job", 
   expect(commands[0]).toMatch(/^::error title=Gauntlet::.*no%2520file\.yaml/);
   const locally = await gauntlet(args);
   expect(locally.stderr).not.toContain("\n::error title=");
+});
+
+test("the annotation of an error in a file shows it in the diff", async () => {
+  using folder = temporaryFolder();
+  mkdirSync(join(folder.path, "ci"));
+  writeFileSync(join(folder.path, "ci", "t.yaml"), "baseUrl: http://127.0.0.1:9/v1\nkeys: { valid: env:NOT_SET }\n");
+  const inWorkspace = { GITHUB_ACTIONS: "true", GITHUB_WORKSPACE: folder.path };
+  const { stderr } = await gauntlet(["conform", "--target", "t.yaml"], inWorkspace, join(folder.path, "ci"));
+  expect(stderr).toMatch(/^::error file=ci\/t\.yaml,line=2,title=Gauntlet::t\.yaml:2:\d+ \(keys\.valid\): /m);
+  const elsewhere = { ...inWorkspace, GITHUB_WORKSPACE: join(folder.path, "other") };
+  const outside = await gauntlet(["conform", "--target", "t.yaml"], elsewhere, join(folder.path, "ci"));
+  expect(outside.stderr).toMatch(/^::error title=Gauntlet::/m);
 });
 
 test.each([

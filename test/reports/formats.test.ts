@@ -21,6 +21,7 @@ import {
   xmlProblems,
 } from "../support/readers.ts";
 import { broken, recordOf, result } from "../support/records.ts";
+import { SAMPLES } from "../support/sample-records.ts";
 
 const CHECKS = [
   result("auth.good[chat]", "pass"),
@@ -278,6 +279,25 @@ test("annotations: one for each cause, at most ten of a kind, omitted ones are c
     expect.stringContaining("title=fail AUTH-3 in 3 check instances (2 failed%2C 1 warned)::"),
   );
   expect(lines.join("\n")).toMatch(/and \d+ more; the report has all/);
+});
+
+test.each([
+  ["fail", "error"],
+  ["error", "error"],
+  ["inconclusive", "warning"],
+  ["pass", "notice"],
+] as const)("annotations: the verdict %s is shown as %s", (result, level) => {
+  const record = recordOf(CHECKS);
+  const lines = render("annotations", { ...record, verdict: { ...record.verdict, result } });
+  expect(lines).toMatch(new RegExp(`^::${level} title=Gauntlet::`));
+});
+
+test("a gate of the policy is repeated with the whole run", () => {
+  const { policy } = SAMPLES["everything"] ?? {};
+  const record = { ...recordOf(CHECKS, { command: "conform", arguments: ["auth", "--policy", "p.yaml"] }), policy };
+  const command = "gauntlet conform auth --policy p.yaml --target gauntlet.yaml --seed 7";
+  expect(render("junit", record as RunRecord)).toContain(`reproduce: ${command}`);
+  expect(render("junit", record as RunRecord)).not.toMatch(/--only [^\n]*policy:/);
 });
 
 describe("html", () => {

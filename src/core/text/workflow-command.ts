@@ -3,9 +3,22 @@
  * command.
  *
  * @param message may have several lines.
+ * @param place where GitHub shows it in the diff; the file is relative to the repository.
  */
-export function workflowCommand(kind: "error" | "warning" | "notice", title: string, message: string): string {
-  return `::${kind} title=${data(title).replaceAll(":", "%3A").replaceAll(",", "%2C")}::${data(message)}`;
+export function workflowCommand(
+  kind: "error" | "warning" | "notice",
+  title: string,
+  message: string,
+  place?: { readonly file: string; readonly line?: number | undefined },
+): string {
+  const properties = Object.entries({ ...place, title }).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${property(String(value))}`],
+  );
+  return `::${kind} ${properties.join(",")}::${data(message)}`;
+}
+
+function property(text: string): string {
+  return data(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
 }
 
 function data(text: string): string {
