@@ -156,12 +156,14 @@ export class LiveFeed implements Disposable {
     if (execution === undefined) this.#events.push({ run, event, does, atS });
   }
 
-  /** Takes over the final seconds from the record. */
+  /** Takes over the final seconds from the record. A last second that the phase only began would look like a collapse. */
   ended(run: string, ended: JudgedPhase): void {
     const phase = this.phases.find(({ running }) => running.run === run && running.name === ended.name);
     if (phase === undefined) return;
     phase.ended = ended;
-    this.#note(phase, this.#latest.id + 1, ended.series);
+    const { series, startS, durationS } = ended;
+    const complete = series.filter(({ atS }) => atS + 1 <= startS + durationS);
+    this.#note(phase, this.#latest.id + 1, complete.length > 0 ? complete : series);
     this.#tick();
   }
 

@@ -5,7 +5,7 @@ import { OutcomeCounts } from "../../../src/load/measure/phase-record.ts";
 import { Tally } from "../../../src/load/measure/tally.ts";
 import { LiveFeed } from "../../../src/telemetry/live/live-feed.ts";
 import { sent } from "../../load/support/observations.ts";
-import { loadPhase } from "../../support/load-records.ts";
+import { loadPhase, loadSeries } from "../../support/load-records.ts";
 
 test("a gateway that invents reasons for its denials and repeats keys: the most frequent ones are shown, and no key", () => {
   const key = "ck-live-feed-0123456789abcdef";
@@ -57,6 +57,24 @@ test("a generator that was late stays marked after its phase has ended", () => {
   tally.sent(originUs, originUs + 2 * DEFAULT_BOUNDS.scheduleLagP99Ms * 1_000, 1);
   feed.ended("w", loadPhase("late"));
   expect(feed.since(0).generator).toMatchObject({ late: false, wasLate: true });
+});
+
+test("the last second is omitted if its phase only began it, unless there is no other", () => {
+  const originUs = nowUs();
+  using feed = new LiveFeed({ target: "staging", redactor: new Redactor([]), onUpdate: () => undefined });
+  const sender = { inFlight: 0, opened: 1 };
+  const frame = { run: "w", originUs, totalS: 5, bounds: DEFAULT_BOUNDS, tally: new Tally(originUs), sender };
+  for (const [name, durationS] of [
+    ["steady", 3.2],
+    ["short", 0.4],
+    ["whole", 2],
+  ] as const) {
+    feed.start({ ...frame, name, outcomes: new OutcomeCounts() });
+    const series = loadSeries(0, Math.ceil(durationS), 60, 50);
+    feed.ended("w", loadPhase(name, { startS: 0, durationS, series }));
+  }
+  const of = (name: string) => feed.since(0).seconds.filter(({ phase }) => phase === name);
+  expect(["steady", "short", "whole"].map((name) => of(name).map(({ atS }) => atS))).toEqual([[0, 1, 2], [0], [0, 1]]);
 });
 
 test("the time left is that of the run: the rest of the phase, and the later ones", () => {

@@ -156,9 +156,7 @@ class LivePage {
     byId("current").hidden = this.#hasEnded;
     byId("tiles").replaceChildren(...current(seconds, phases));
     byId("totals-title").textContent = this.#hasEnded ? "Totals" : "So far";
-    byId("totals").replaceChildren(
-      ...(this.#hasEnded ? totals(phases, generator, latency) : soFar(phases, generator, latency)),
-    );
+    byId("totals").replaceChildren(...(this.#hasEnded ? totals(phases, latency) : soFar(phases, generator, latency)));
     const thresholds = (this.#finalThresholds ?? this.#latest.thresholds).filter(({ run }) => run === this.#chosen);
     byId("thresholds").hidden = thresholds.length === 0;
     byId("threshold-rows").replaceChildren(
@@ -249,12 +247,8 @@ type CountName = (typeof COUNTS)[number];
 const sumOf = (phases: readonly LivePhase[]) => (name: CountName) =>
   phases.reduce((all, { counts }) => all + counts[name], 0);
 
-/** After the end. The verdict says whether the figures can be trusted: the generator has a tile only if it was late. */
-function totals(
-  phases: readonly LivePhase[],
-  { wasLate }: LiveUpdate["generator"],
-  latency: LiveLatency | undefined,
-): HTMLElement[] {
+/** After the end. Whether the generator was late too often for the figures to be trusted is in the verdict. */
+function totals(phases: readonly LivePhase[], latency: LiveLatency | undefined): HTMLElement[] {
   const sum = sumOf(phases);
   const durationS = phases.reduce((all, { elapsedS }) => all + elapsedS, 0);
   const ofOffered = `of ${whole(sum("offered"))} offered`;
@@ -272,7 +266,6 @@ function totals(
       figure(durationS > 0 ? sum("admitted") / durationS : 0),
       phases.length === 1 ? "until the last response" : "mean of the phases",
     ),
-    ...(wasLate ? [tile("Generator", "late", "at some point in the run", "caution")] : []),
   ];
 }
 
