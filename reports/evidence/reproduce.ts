@@ -19,6 +19,7 @@ export function commandLineOf(record: RunRecord): string {
     return [
       "gauntlet compare",
       ...[comparison.a, comparison.b].map(({ name, folder = name }) => shellWord(folder)),
+      ...(comparison.noiseFactor === undefined ? [] : ["--noise-factor", String(comparison.noiseFactor)]),
     ].join(" ");
   if (overhead !== undefined)
     return ["gauntlet overhead", ...overhead.arguments.map(shellWord), "--seed", String(seed)].join(" ");

@@ -21,7 +21,7 @@ import {
 import { commonBehaviour } from "./common-behaviour.ts";
 import { COMPARED_COUNTS } from "./counts.ts";
 import { type Behaviour, driftBetween } from "./drift.ts";
-import { allStoredMetrics, shareName, storedMetrics } from "./stored-metrics.ts";
+import { allStoredMetrics, type StoredNoise, shareName, storedMetrics } from "./stored-metrics.ts";
 
 /** A stored run with its recorded responses. */
 export interface StoredSide {
@@ -43,11 +43,11 @@ interface Result extends Pick<CheckResult, "id" | "status" | "message"> {
  * Compares two stored runs. Verdicts, checks and behaviour are compared as in a live session. Of the metrics, only changes beyond
  * the day-to-day noise count, and they are weaker evidence. What only one run selected is not compared.
  */
-export function compareStored(a: StoredSide, b: StoredSide): Comparison {
+export function compareStored(a: StoredSide, b: StoredSide, noise: StoredNoise = {}): Comparison {
   const [before, now] = resultsOfBoth(a.record, b.record);
   const changes = changesBetween(a.record, b.record);
   const checks = withoutRepetitions(changes, now);
-  const stored = storedMetrics(a.record, b.record);
+  const stored = storedMetrics(a.record, b.record, noise);
   const { notCompared, tooFew } = stored;
   const metrics = explainedByChecks(stored.metrics, { record: b.record, newlyFailing: changes.newlyFailing });
   const common = commonBehaviour(a.behaviour, b.behaviour);
@@ -60,6 +60,7 @@ export function compareStored(a: StoredSide, b: StoredSide): Comparison {
     b: sideOf(b),
     ...concluded,
     ...(concluded.verdict === "inconclusive" && metrics.some(isUndecidedLatency) && { nextStep: COMPARE_LIVE }),
+    ...(noise.noiseFactor !== undefined && { noiseFactor: noise.noiseFactor }),
     seed: null,
     order: [],
     control: null,
@@ -75,7 +76,7 @@ const isUndecidedLatency = ({ verdict, unit, a, b }: ComparedMetric): boolean =>
 
 /** What decides smaller changes than runs of different times can. */
 const COMPARE_LIVE =
-  "Runs made at different times can decide only large latency changes. For smaller ones, compare both builds in one session: `gauntlet compare --start-a COMMAND --start-b COMMAND`.";
+  "Separate runs can decide only large latency changes. For smaller ones, compare both builds in one session: `gauntlet compare --start-a COMMAND --start-b COMMAND`. If one job made both runs on one machine, `--noise-factor 1.5` decides more.";
 
 /** Every figure that both runs have, with the verdicts of {@link compareStored}, and more quantiles. */
 export function judgedMetrics(a: RunRecord, b: RunRecord): ComparedMetric[] {

@@ -38,6 +38,11 @@ interface Figure {
   readonly share?: MeasuredShare;
 }
 
+export interface StoredNoise {
+  /** Latencies that differ by up to this factor are not decided; default: `NOISE_FACTOR`. */
+  readonly noiseFactor?: number | undefined;
+}
+
 export interface StoredMetrics {
   readonly metrics: ComparedMetric[];
   /** What only one of the two runs has, as text. */
@@ -47,7 +52,7 @@ export interface StoredMetrics {
 }
 
 /** Metrics of the loads that both runs have, with the median and one tail of each latency. */
-export function storedMetrics(a: RunRecord, b: RunRecord): StoredMetrics {
+export function storedMetrics(a: RunRecord, b: RunRecord, noise: StoredNoise): StoredMetrics {
   const [first, second] = [a.load?.runs ?? [], b.load?.runs ?? []];
   const added = first.flatMap((before) => {
     const now = second.find(({ name }) => name === before.name);
@@ -58,7 +63,7 @@ export function storedMetrics(a: RunRecord, b: RunRecord): StoredMetrics {
   });
   const notCompared = [...loadsOf(first, second, "first"), ...loadsOf(second, first, "second"), ...added];
   const tooFew: string[] = [];
-  const figures = judgedFigures(a, b);
+  const figures = judgedFigures(a, b, noise);
   const withInterval = new Set(figures.filter(({ lacksInterval }) => !lacksInterval).map(({ metric }) => metric.name));
   const metrics = figures.flatMap(({ metric, stat, samples }) => {
     if (stat === undefined || stat === "p50") return [metric];
@@ -75,7 +80,7 @@ export function storedMetrics(a: RunRecord, b: RunRecord): StoredMetrics {
 
 /** Every figure of the loads that both runs have, with all quantiles. */
 export function allStoredMetrics(a: RunRecord, b: RunRecord): ComparedMetric[] {
-  return adjustForLengths(judgedFigures(a, b).map(({ metric }) => metric));
+  return adjustForLengths(judgedFigures(a, b, {}).map(({ metric }) => metric));
 }
 
 interface JudgedFigure {
@@ -88,7 +93,7 @@ interface JudgedFigure {
 }
 
 /** Figures of the loads that both runs have, including those for which only the first run has a value. */
-function judgedFigures(a: RunRecord, b: RunRecord): JudgedFigure[] {
+function judgedFigures(a: RunRecord, b: RunRecord, { noiseFactor }: StoredNoise): JudgedFigure[] {
   const machines = isSameMachine(a, b) ? undefined : "the two runs were made on different machines";
   return (a.load?.runs ?? []).flatMap((before) => {
     const now = b.load?.runs.find(({ name }) => name === before.name);
@@ -105,7 +110,7 @@ function judgedFigures(a: RunRecord, b: RunRecord): JudgedFigure[] {
         const lacksInterval = first.lacksInterval === true || same?.lacksInterval === true;
         const metric = compareSeparateRuns({
           ...{ name, unit, worse, a: value, b: same?.value ?? null },
-          ...{ samples, lacksInterval },
+          ...{ samples, lacksInterval, noiseFactor },
           shares: share && same?.share && { a: share, b: same.share },
           notComparable: isSame
             ? notComparableReason(name, unit, { machines, late })

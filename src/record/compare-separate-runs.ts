@@ -12,6 +12,8 @@ export interface FigurePair extends Pick<ComparedMetric, "name" | "unit" | "wors
   readonly shares?: { readonly a: MeasuredShare; readonly b: MeasuredShare } | undefined;
   /** Why the two are not comparable, such as different machines. */
   readonly notComparable?: string | undefined;
+  /** Two runs of one build may differ by up to this factor. */
+  readonly noiseFactor?: number | undefined;
 }
 
 /**
@@ -59,19 +61,25 @@ export function compareSeparateRuns(figure: FigurePair): ComparedMetric {
   const [from, to] = worse === "higher" ? [a, b] : [b, a];
   if (figure.lacksInterval === true && (isBeyondNoise(from, to, figure) || isBeyondNoise(to, from, figure)))
     return open("too few independent requests to decide");
-  if (isBeyondNoise(from, to, figure)) return { ...metric, verdict: "regressed", why: REGRESSED[unit] ?? BEYOND };
+  if (isBeyondNoise(from, to, figure))
+    return { ...metric, verdict: "regressed", why: REGRESSED[unit] ?? beyond(figure) };
   if (isBeyondNoise(to, from, figure)) {
     if (unit === "tokens") return open("the replies of the second run are longer, so it did different work");
-    return { ...metric, verdict: "improved", why: `${BEYOND}, in the better direction` };
+    return { ...metric, verdict: "improved", why: `${beyond(figure)}, in the better direction` };
   }
   return isSame(from, to, figure)
     ? { ...metric, verdict: "not worse", why: "" }
-    : open(unit === "tokens" ? "the replies are shorter" : "within the day-to-day variation of a machine");
+    : open(unit === "tokens" ? "the replies are shorter" : within(figure));
 }
 
 const tooFew = (samples: number): string => `it has ${samples} samples, and ${MIN_SAMPLES} are needed`;
 
-const BEYOND = "beyond the day-to-day variation of a machine";
+type Noise = Pick<FigurePair, "noiseFactor">;
+
+const within = ({ noiseFactor = NOISE_FACTOR }: Noise) =>
+  `separate runs of one build may differ by up to ${noiseFactor} times`;
+const beyond = ({ noiseFactor = NOISE_FACTOR }: Noise) =>
+  `beyond the ${noiseFactor} times by which separate runs of one build may differ`;
 const REGRESSED: Readonly<Partial<Record<ComparedMetric["unit"], string>>> = {
   tokens: "the replies are much shorter",
 };
@@ -91,8 +99,8 @@ function statOf(name: string): string {
   return name.split(" ").at(-1) ?? "";
 }
 
-function isBeyondNoise(from: number, to: number, { name, unit }: FigurePair): boolean {
+function isBeyondNoise(from: number, to: number, { name, unit, noiseFactor = NOISE_FACTOR }: FigurePair): boolean {
   if (unit === "tokens") return to > from * NOISE_TOKENS;
   const leastMs = unit === "ms" ? (NOISE_MS[statOf(name)] ?? OTHER_NOISE_MS) : 0;
-  return to > from * NOISE_FACTOR && to - from > leastMs;
+  return to > from * noiseFactor && to - from > leastMs;
 }

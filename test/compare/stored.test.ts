@@ -5,12 +5,13 @@ import type { Comparison, JudgedRun, LoadClass, RunRecord, Status } from "../../
 import { loadClass, loadPhase, loadRun, quantiles } from "../support/load-records.ts";
 import { recordOf, result, textsOf } from "../support/records.ts";
 
+const side = (name: string, record: RunRecord) => ({
+  name,
+  record,
+  behaviour: { checks: record.checks, responses: new Map() },
+});
+
 function compared(a: RunRecord, b: RunRecord): Comparison {
-  const side = (name: string, record: RunRecord) => ({
-    name,
-    record,
-    behaviour: { checks: record.checks, responses: new Map() },
-  });
   return compareStored(side("before", a), side("after", b));
 }
 
@@ -270,7 +271,7 @@ describe("two stored runs", () => {
       {
         status: "inconclusive",
         text: expect.stringMatching(
-          /^undecided \(within the day-to-day variation of a machine\): E2E p50, .* changed by 50\.0 %; E2E p99, .*/,
+          /^undecided \(separate runs of one build may differ by up to 2\.5 times\): E2E p50, .* changed by 50\.0 %; E2E p99, .*/,
         ),
       },
     ]);
@@ -298,6 +299,18 @@ describe("two stored runs", () => {
     classes: some.map((one) =>
       loadClass({ responseMs: quantiles(40), ttftMs: quantiles(10), eventGapMs: quantiles(20), ...one }),
     ),
+  });
+
+  test("a smaller noise factor decides smaller changes, and is recorded", () => {
+    const twice = withLoad(tier(40, classes({ responseMs: quantiles(80) })));
+    const sides = [side("before", withLoad(tier(40))), side("after", twice)] as const;
+    const verdictWith = (noiseFactor?: number) => {
+      const { verdict, noiseFactor: recorded } = compareStored(...sides, { noiseFactor });
+      return [verdict, recorded];
+    };
+    expect(verdictWith()).toEqual(["inconclusive", undefined]);
+    expect(verdictWith(1.5)).toEqual(["regressed", 1.5]);
+    expect(verdictWith(2.1)).toEqual(["inconclusive", 2.1]);
   });
 
   test("an undecided figure has a next step, and a decided one has none", () => {
@@ -336,7 +349,7 @@ describe("two stored runs", () => {
       "p99 and gaps times 2.4 may be a regression",
       classes({ responseMs: { ...quantiles(40), p99: 192 }, eventGapMs: quantiles(48) }),
       "inconclusive",
-      /undecided \(within the day-to-day variation of a machine\): .*event gap p50, chat streaming, starter at-rate-limit changed by 140\.0 %/,
+      /undecided \(separate runs of one build may differ by up to 2\.5 times\): .*event gap p50, chat streaming, starter at-rate-limit changed by 140\.0 %/,
     ],
     [
       "a figure that is lost",

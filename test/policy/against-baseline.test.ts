@@ -41,7 +41,7 @@ test.each<[what: string, now: RunRecord, verdict: Comparison["verdict"], says: R
     "an undecided figure",
     growth(180),
     "inconclusive",
-    /ttft_ms\{\S+\} p50 is not decided: within the day-to-day variation/,
+    /ttft_ms\{\S+\} p50 is not decided: separate runs of one build may differ by up to 2\.5 times/,
   ],
   [
     "shorter replies",

@@ -49,6 +49,12 @@ export const compareCommand = defineCommand({
           workload: text("workload file that each block runs"),
           seed,
         }),
+        ...grouped("Stored runs", {
+          "noise-factor": number(
+            "latencies that differ by up to this factor are not decided; default: 2.5, for runs of different days",
+            { min: 1.1, max: 100, fractions: true },
+          ),
+        }),
         ...grouped("Behaviour", { suites: many("suite whose behaviour is compared; may be repeated") }),
         ...grouped("Output", { json, out }),
       }),

@@ -44,6 +44,8 @@ export interface CompareOptions {
   /** Workload file of a block, instead of the default mix. */
   readonly workload?: string | undefined;
   readonly suites: readonly string[];
+  /** Of two stored runs: latencies that differ by up to this factor are not decided. */
+  readonly noiseFactor?: number | undefined;
   readonly seed?: number | undefined;
   readonly out?: string | undefined;
 }
@@ -65,7 +67,12 @@ export async function compare(options: CompareOptions, control: RunControl): Pro
     throw new UsageError(`${other} is not the folder of a stored run: it has no run.json`, { hint });
   if (stored.length === 1 && named.length === 1)
     throw new UsageError("a stored run can only be compared with another stored run", { hint });
-  return stored.length === 2 ? compareFolders(options) : compareBuilds(options, control);
+  if (stored.length === 2) return compareFolders(options);
+  if (options.noiseFactor !== undefined)
+    throw new UsageError("--noise-factor is for two stored runs: a live comparison measures the noise itself", {
+      hint,
+    });
+  return compareBuilds(options, control);
 }
 
 async function compareFolders(options: CompareOptions): Promise<Outcome> {
@@ -75,7 +82,7 @@ async function compareFolders(options: CompareOptions): Promise<Outcome> {
     throw new UsageError(`${options.a} and ${options.b} are the same run, ${a.record.runId}`, {
       hint: "Name the folders of two different runs. Nothing was written.",
     });
-  const comparison = compareStored(a, b);
+  const comparison = compareStored(a, b, { noiseFactor: options.noiseFactor });
   using folder = new RunFolder(options.out ?? defaultFolder(new Date(), { name: "compare" }));
   // The record is that of the second run, compared with the first.
   return await finish({ ...b.record, command: "compare", comparison, verdict: verdictOf(comparison) }, folder);

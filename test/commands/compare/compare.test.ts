@@ -101,10 +101,10 @@ test("two builds in one session: short, but complete", async () => {
     folder.path,
   );
   const { comparison } = JSON.parse(stdout);
-  // The commands differ in two words, which are not a usable name.
-  expect([comparison.a.name, comparison.b.name]).toEqual(["A", "B"]);
+  // The option in which the commands differ.
+  expect([comparison.a.name, comparison.b.name]).toEqual(["pace 20", "pace 60"]);
   const record = JSON.parse(readFileSync(join(folder.path, "run", "run.json"), "utf8"));
-  expect(record.verdict.headline).toMatch(/: B compared with A$/);
+  expect(record.verdict.headline).toMatch(/: pace 60 compared with pace 20$/);
   expect(stderr).not.toContain("Warning");
   // Each build was in every position about equally often, and every block counted.
   expect(comparison.order).toHaveLength(30);
