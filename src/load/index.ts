@@ -26,7 +26,7 @@ export { planOf } from "./schedule/arrivals.ts";
 export { DEFAULT_RETRY } from "./schedule/retry-rules.ts";
 export { boundedBy, parseUntil, type Until } from "./schedule/until.ts";
 export { assertReachable } from "./send/assert-reachable.ts";
-export { guardOver, type LoadGuard, type LoadStop } from "./send/load-guard.ts";
+export { announceStop, guardOver, type LoadGuard, type LoadStop } from "./send/load-guard.ts";
 export type { LoadsContext } from "./send/loads-context.ts";
 export { type LoadRequestSpec, modelFor } from "./send/prepared-requests.ts";
 export { type BlockTimes, RequestLane } from "./send/request-lane.ts";

@@ -143,7 +143,7 @@ describe("work in progress, one line each", () => {
   test("with progress, time left, and what is waited for, at 140 columns", () => {
     expect(boardOf(...RUN).lines({ columns: 140, rows: 24 }, 1_000)).toEqual([
       "  conformance:  248 of 538 check instances, about 1 min 10 s left, 2 failed",
-      "  starter  over-rate-limit, 1 min 35 s left, waiting 30 s for Retry-After, E2E p50 12 ms, 41/s sent, 5/s admitted, 1,046 denied",
+      "  starter  over-rate-limit, 1 min 35 s left, waiting 30 s for Retry-After, 1,046 denied, 41/s sent, 5/s admitted, E2E p50 12 ms",
       "  limits    31/40  waiting 43 s for the rate window of limited.0, running limits.rate-enforced",
       "  errors    12/40  errors.key-revoked[messages,non-streaming], 2 failed",
     ]);

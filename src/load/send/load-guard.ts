@@ -2,6 +2,7 @@ import type { Share } from "../../budget/index.ts";
 import { formatCount, formatNumber } from "../../core/index.ts";
 import { isLimitReason } from "../../dialects/index.ts";
 import type { LoadExchange } from "../../http/load-client/index.ts";
+import type { Redactor } from "../../http/recorder/index.ts";
 import type { EndingThreshold } from "../../record/index.ts";
 import type { Target } from "../../target/index.ts";
 import type { RequestOutcome } from "./outcome.ts";
@@ -180,4 +181,18 @@ export class LoadGuard {
     this.#stop = stop;
     this.#stopped.abort();
   }
+}
+
+interface Announced {
+  readonly guard: LoadGuard;
+  readonly redactor: Redactor;
+  readonly onNotice?: ((text: string) => void) | undefined;
+}
+
+/** Says that a load ends early, and why, when it does. */
+export function announceStop(load: string, { guard, redactor, onNotice }: Announced): void {
+  guard.signal.addEventListener("abort", () => {
+    // The reason may quote the gateway.
+    if (guard.stoppedEarly !== undefined) onNotice?.(redactor.redactValue(`ending ${load}: ${guard.stoppedEarly.why}`));
+  });
 }

@@ -15,7 +15,7 @@ import { planOf } from "../schedule/arrivals.ts";
 import { drawRequest } from "../schedule/draw-request.ts";
 import { maxRequests } from "../schedule/max-requests.ts";
 import type { Workload } from "../workload/workload.ts";
-import type { LoadGuard } from "./load-guard.ts";
+import { announceStop, type LoadGuard } from "./load-guard.ts";
 import { outcomeOf } from "./outcome.ts";
 import { plainRequest, prepareRequest, specOf } from "./prepared-requests.ts";
 import { reasonReader } from "./read-reason.ts";
@@ -74,6 +74,7 @@ export async function runPeak(workload: Workload, context: LoadContext, engine: 
   const part = { index: 0, of: 1 };
   const reserved = context.budget.reserve(maxRequests(workload));
   const guard = guardOf({ ...context, workload, part });
+  announceStop(name, { ...context, guard });
   const sampler = samplerOf({ ...context, originUs: startUs, originMs: startedAtMs, part });
   const reason = reasonReader(target);
   using health = new GeneratorHealth();

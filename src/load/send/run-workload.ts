@@ -19,6 +19,7 @@ import { type StoredShare, storeShare } from "../shards/stored-share.ts";
 import { PROMPT_TOKENIZER } from "../workload/prompt-text.ts";
 import type { Workload } from "../workload/workload.ts";
 import { shareOf } from "./drive.ts";
+import { announceStop } from "./load-guard.ts";
 import { boundOf, type Share, type ShareOptions, sendShare } from "./send-share.ts";
 
 export interface LoadContext
@@ -32,6 +33,8 @@ export interface LoadContext
   /** Keys of one account, used in rotation. */
   readonly keys: readonly Key[];
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
+  /** Receives a line that says that the load ends early, and why. */
+  readonly onNotice?: ((text: string) => void) | undefined;
   readonly onPhase?: ((run: string, phase: JudgedPhase) => void) | undefined;
   /** Called at the start of each phase with an object that shows its progress. */
   readonly onRunning?: ((phase: RunningPhase) => void) | undefined;
@@ -282,6 +285,7 @@ async function send(
     joinAfterUs: shard && LATE_MS * 1_000,
     ready: (running, guard) => {
       const { name, thresholds } = workload;
+      announceStop(name, { ...context, guard });
       const elapsedS = () => Math.max(0, nowUs() - running.tally.startUs) / 1_000_000;
       const judgeThresholds = thresholds && (() => judgeSoFar(thresholds, { ...running, name, elapsedS }));
       context.onRunning?.({ ...running, ...origin, run: name, name, bounds: DEFAULT_BOUNDS, judgeThresholds });

@@ -3,7 +3,15 @@ import { join, resolve } from "node:path";
 import { GauntletError, InternalError, messageOf } from "../../core/index.ts";
 import { mergeOutputs, type ProgressOfInstances, readOutput, runInstances } from "../../engines/index.ts";
 import type { LoadsContext } from "../../load/index.ts";
-import { circuitRule, costOf, endIfCrossed, guardOver, type RanLoad, type Workload } from "../../load/index.ts";
+import {
+  announceStop,
+  circuitRule,
+  costOf,
+  endIfCrossed,
+  guardOver,
+  type RanLoad,
+  type Workload,
+} from "../../load/index.ts";
 import { judgeMerged } from "./judge-merged.ts";
 import { type K6Plan, KEY_VARIABLES, planForK6, scriptFolder } from "./plan-for-k6.ts";
 
@@ -20,6 +28,7 @@ export async function runK6(workload: Workload, context: LoadsContext): Promise<
   const report = progressReporter(workload.name, plan.phases, onProgress);
   const share = context.budget.reserve(costOf(workload, target, context.length).requests);
   const guard = guardOver(share, { outputTokens: undefined, circuit: circuitRule(workload, target) });
+  announceStop(workload.name, { ...context, guard });
   const ran = await runInstances({
     k6: k6.path,
     script: join(scriptFolder(), "gauntlet.ts"),

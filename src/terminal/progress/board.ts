@@ -122,10 +122,17 @@ function headOf(text: string): string {
   return text.replace(/\d+/g, "");
 }
 
+/** Without denials the admitted rate is that of the sent requests, and the latency says more. */
 function loadLine(progress: LoadProgress, width: number, sinceS: number): string[] {
   const { run, phase, elapsedS, totalS, runLeftS, waiting, inFlight, denied, failed, invalid = 0 } = progress;
   const phaseLeftS = totalS === undefined ? undefined : totalS - elapsedS;
   const leftS = runLeftS ?? phaseLeftS;
+  const [sent, admitted] = [
+    `${formatNumber(progress.sentPerS)}/s sent`,
+    `${formatNumber(progress.admittedPerS)}/s admitted`,
+  ];
+  const now = `${formatNumber(inFlight)} in flight`;
+  const latency = e2eMedian(progress);
   return [
     run.padEnd(width),
     phase === run ? `${Math.floor(elapsedS)} s` : phase,
@@ -133,10 +140,8 @@ function loadLine(progress: LoadProgress, width: number, sinceS: number): string
     ...(waiting === undefined ? [] : [`waiting ${duration(waiting.leftS - sinceS)} for ${waiting.what}`]),
     ...(failed === 0 ? [] : [`${formatNumber(failed)} failed`]),
     ...(invalid === 0 ? [] : [`${formatNumber(invalid)} invalid`]),
-    ...e2eMedian(progress),
-    `${formatNumber(progress.sentPerS)}/s sent`,
-    `${formatNumber(progress.admittedPerS)}/s admitted`,
-    ...(denied === 0 ? [] : [`${formatNumber(denied)} denied`]),
-    `${formatNumber(inFlight)} in flight`,
+    ...(denied === 0
+      ? [sent, ...latency, admitted, now]
+      : [`${formatNumber(denied)} denied`, sent, admitted, ...latency, now]),
   ];
 }

@@ -121,7 +121,8 @@ describe.concurrent.each(ENGINES)("thresholds with %s", (engine) => {
   test("end the load with abortOnFail", { timeout: 90_000 }, async () => {
     const threshold = '[{ threshold: "failed < 1 %", abortOnFail: true, delayAbortEvalS: 1 }]';
     const startedMs = performance.now();
-    const { code, stdout } = await loaded(threshold, { engine, oneFailsIn: 2, durationS: 60 });
+    const { code, stdout, stderr } = await loaded(threshold, { engine, oneFailsIn: 2, durationS: 60 });
+    expect(stderr).toMatch(/^gauntlet: ending w: crossed failed < 1 %: .*, after \d+ s$/m);
     expect(stdout).toMatch(/✗ failed < 1 %: [45]\d[\d.]* %/);
     // Only the native engine knows how many requests it would have sent.
     expect(stdout).toMatch(
