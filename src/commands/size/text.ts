@@ -60,9 +60,13 @@ function smallestTier(sizing: Sizing): readonly [string, ...string[]] {
   const at = needs === null ? tiers.length : tiers.findIndex(({ tier }) => tier === needs);
   const smaller = tiers[at - 1];
   const name = (tier: string | null) => tier ?? "none (custom limits are needed)";
+  const perMinute = Math.ceil(Math.max(sizing.peakPerMinute, continuous?.perMinute ?? 0));
   const paced = needsAtAnyPace === needs ? "" : ` (${name(needsAtAnyPace)} if requests must be evenly spaced)`;
   return [
     `smallest tier: ${name(needs)}${paced}`,
+    ...(needs === null
+      ? [`limits that admit all of it: ${limitsText({ rpm: perMinute, inFlight: sizing.peakInFlight })}`]
+      : []),
     ...(smaller === undefined
       ? []
       : [`${smaller.tier} would deny up to ${percent(mostDenied(smaller))} of the requests`]),

@@ -52,6 +52,17 @@ describe("the tier that a workload needs", () => {
     expect([long.needs, long.continuous]).toEqual(["scale", undefined]);
   });
 
+  test("if no tier is enough, the limits that are needed are named", () => {
+    const sizing = sizeWorkload(workload({ kind: "constant", ratePerS: 400, durationS: 20 }), () => 1_780, { seed: 1 });
+    const text = resultText(
+      describeSizing({ sizing, verified: undefined, options: { ttftMs: 500, tokensPerS: 50 }, exitCode: 0 }),
+      pc.createColors(false),
+    );
+    expect(text.trim().split("\n").at(-1)).toBe(
+      "smallest tier: none (custom limits are needed); limits that admit all of it: 24,000/min, 712 in flight; scale would deny up to 87.5 % of the requests",
+    );
+  });
+
   test("a tier that fits because denials are allowed is not the one without denials", () => {
     const own = workload({ kind: "constant", ratePerS: 10, durationS: 120 });
     const sizing = sizeWorkload({ ...own, allow: { ...DEFAULT_ALLOW, deniedShare: 1 } }, () => 10, { seed: 1 });
