@@ -1,5 +1,5 @@
 import { capitalized, utc } from "../../src/core/index.ts";
-import { changeText, type HistoryReport, type Trend, valueText } from "../../src/history/index.ts";
+import { changedFirst, changeText, type HistoryReport, type Trend, valueText } from "../../src/history/index.ts";
 import { oneLine, visible } from "../clean-text.ts";
 import { byGroup, factsOfHistory, mainTrends, runsWithoutValues, TREND_STATUS } from "../figures/history-figures.ts";
 import { VERDICT_TONES } from "../status-style.ts";
@@ -138,7 +138,7 @@ function TrendTable({ caption, trends }: { readonly caption: string; readonly tr
     <DataTable
       caption={caption}
       head={["Metric", ...numbers("Runs", "Latest", "Median before", "Change", "Detectable"), "Trend"]}
-      rows={trends.map((trend) => [
+      rows={changedFirst(trends).map((trend) => [
         <span key="name">
           {oneLine(trend.name, 120)}
           <span class="because">{oneLine(trend.why, 200)}</span>

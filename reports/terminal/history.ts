@@ -1,5 +1,5 @@
 import { formatCount, formatNumber, groupBy, utc } from "../../src/core/index.ts";
-import { changeText, type HistoryReport, type Trend, valueText } from "../../src/history/index.ts";
+import { changedFirst, changeText, type HistoryReport, type Trend, valueText } from "../../src/history/index.ts";
 import { oneLine } from "../clean-text.ts";
 import {
   byGroup,
@@ -32,7 +32,7 @@ export function renderHistory(
       .flatMap(({ group, trends: some }) => [
         colors.bold(oneLine(`${group.target} at ${group.address}, ${group.name}`, 120)),
         colors.dim(`measured on ${group.machine === "any" ? "any machine" : oneLine(group.machine, 160)}`),
-        ...tableOf(some, colors),
+        ...tableOf(some, runs, colors),
         ...withoutValue(some).map((line) => colors.yellow(line)),
         ...gapLines(some).map((line) => colors.dim(line)),
       ]),
@@ -89,9 +89,9 @@ const hasTrend = ({ trends }: Pick<HistoryReport, "trends">): boolean =>
 /** Metrics of a group that has too few runs for any trend. */
 const MAX_EARLY = 6;
 
-function tableOf(all: readonly Trend[], colors: Colors): string[] {
+function tableOf(all: readonly Trend[], runs: HistoryReport["runs"], colors: Colors): string[] {
   const isEarly = all.every(({ isTooShort }) => isTooShort === true);
-  const trends = isEarly ? mainTrends(all, MAX_EARLY) : all;
+  const trends = isEarly ? mainTrends(all, MAX_EARLY) : changedFirst(all);
   const more = all.length - trends.length;
   const columns = [
     "metric",
@@ -110,7 +110,9 @@ function tableOf(all: readonly Trend[], colors: Colors): string[] {
       isMissing === true ? "no value" : valueText(trend, latest),
       valueText(trend, medianBefore),
       isMissing === true ? "–" : changeText(trend, change),
-      ...(isEarly ? [] : [changePoint === null ? "–" : runText(changePoint), paint(TREND_STATUS[verdict], verdict)]),
+      ...(isEarly
+        ? []
+        : [changePoint === null ? "–" : runText(changePoint, runs), paint(TREND_STATUS[verdict], verdict)]),
     ];
   });
   return [
@@ -119,7 +121,8 @@ function tableOf(all: readonly Trend[], colors: Colors): string[] {
   ];
 }
 
-/** A run by its start, as folders of runs are named, and its build: `2026-11-21 14:09:55 UTC (1.4.2)`. */
-function runText({ startedAt, build }: NonNullable<Trend["changePoint"]>): string {
-  return build === null ? utc(startedAt) : `${utc(startedAt)} (${oneLine(build, 20)})`;
+/** A run by its start and its folder, or else its build: `2026-11-21 14:09:55 UTC (runs/b1)`. */
+function runText({ runId, startedAt, build }: NonNullable<Trend["changePoint"]>, runs: HistoryReport["runs"]): string {
+  const which = runs.find((run) => run.runId === runId)?.folder ?? build;
+  return which === null ? utc(startedAt) : `${utc(startedAt)} (${oneLine(which, 40)})`;
 }

@@ -16,3 +16,10 @@ export function mostImportantFirst(trends: readonly Trend[]): Trend[] {
   const rank = ({ name }: Trend) => MAIN.findIndex((pattern) => pattern.test(name));
   return [...trends].sort((a, b) => rank(a) - rank(b));
 }
+
+const ORDER: readonly Trend["verdict"][] = ["regressed", "improved", "inconclusive", "not worse"];
+
+/** For tables: what changed, and then by importance. */
+export function changedFirst(trends: readonly Trend[]): Trend[] {
+  return mostImportantFirst(trends).sort((a, b) => ORDER.indexOf(a.verdict) - ORDER.indexOf(b.verdict));
+}

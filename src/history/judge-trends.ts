@@ -69,7 +69,7 @@ function regressedLines(regressed: readonly Trend[]): string[] {
     const [{ group, changePoint }] = some;
     const named = mostImportantFirst(some)
       .slice(0, MAX_WORSE)
-      .map((trend) => `${trend.name} ${changeText(trend, trend.changePoint?.change ?? null)}`);
+      .map((trend) => `${trend.name} ${changeText(trend, trend.change)}`);
     const more = some.length - named.length;
     const others = more === 0 ? "" : ` and ${formatCount(more, "more metric")}`;
     const when = changePoint === null ? "" : ` in the run of ${utc(changePoint.startedAt)}`;

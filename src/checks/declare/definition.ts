@@ -77,9 +77,14 @@ function listProblems(name: string, values: unknown, known: readonly string[]): 
 }
 
 function guess(value: string, known: readonly string[]): string {
+  if (known.length <= MAX_LISTED) return `: use ${LIST.format(known.map((one) => `"${one}"`))}`;
   const nearest = nearestOf(value, known);
   return nearest === undefined ? "" : ` (did you mean "${nearest}"?)`;
 }
+
+/** So few known values are listed. */
+const MAX_LISTED = 4;
+const LIST = new Intl.ListFormat("en-GB", { type: "disjunction" });
 
 const expected = (rule: string, value: unknown): string => `${rule}, not ${shown(value)}`;
 

@@ -38,7 +38,7 @@ export class SuiteGuard implements JudgeGuard {
     const guess = nearest === undefined ? "" : ` (did you mean "${nearest}"?)`;
     const next = isRequirementId(requirement)
       ? `Add it to "covers".`
-      : `It is not a built-in requirement: declare it with defineRequirement, and add it to "covers".`;
+      : `Add it to "covers"; if the suite does not declare it yet, declare it with defineRequirement.`;
     throw new JudgeMistake(`"${requirement}" is not in the check's "covers"${guess}. ${next}`);
   }
 

@@ -236,6 +236,11 @@ describe("your own suites", () => {
     ["takes an id that is taken", NINE.replaceAll("acme.", "auth."), /"auth" is a built-in suite[\s\S]*another prefix/],
     ["has an id twice", NINE.replace('check("fail"', 'check("pass"'), /duplicate check id "acme\.pass"/],
     [
+      "names an unknown mode",
+      NINE.replace("cost: { requests: 1 },", 'cost: { requests: 1 }, across: { mode: ["plain"] },'),
+      /s\.mjs:5:43: the check "acme\.pass" is not defined correctly: "across\.mode" contains "plain", which is not known: use "non-streaming" or "streaming"/,
+    ],
+    [
       "defines a check incorrectly",
       NINE.replace('"BASE-5"]', '"BASE-55"]').replace("cost: { requests: 1 },", 'needs: ["key.revokd"],'),
       /s\.mjs:5:43: the check "acme\.pass" is not defined correctly: "covers" contains "BASE-55", which is not known \(did you mean "BASE-5"\?\); "cost" must be .*; "needs" contains "key\.revokd", which is not known \(did you mean "key\.revoked"\?\)/,
