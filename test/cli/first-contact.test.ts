@@ -227,11 +227,26 @@ describe("init", () => {
     const again = await gauntlet(["init", "-y"], {}, folder.path);
     expect(again.stderr).toMatch(/gauntlet\.yaml.* already exist[\s\S]*--force/);
     expect(again.code).toBe(2);
+    // The job of the other host is added without touching the edited files.
+    expect((await gauntlet(["init", "-y", "--ci", "gitlab"], {}, folder.path)).stderr).toContain("--ci-only");
+    const added = await gauntlet(["init", "--ci", "gitlab", "--ci-only"], {}, folder.path);
+    expect(added.stdout).toMatch(
+      /^wrote gauntlet\.gitlab-ci\.yaml\n[\s\S]*Commit gauntlet\.gitlab-ci\.yaml, package\.json/,
+    );
+    expect([added.code, existsSync(join(folder.path, "gauntlet.gitlab-ci.yaml"))]).toEqual([0, true]);
+    const twice = await gauntlet(["init", "--ci", "gitlab", "--ci-only"], {}, folder.path);
+    expect([twice.code, twice.stderr]).toEqual([2, expect.stringContaining("gauntlet.gitlab-ci.yaml already exists")]);
     const wrong = await gauntlet(["init", "-y", "--force", "--base-url", "nowhere"], {}, folder.path);
     expect(wrong.stderr).toMatch(/baseUrl.*must be an http/);
     expect(wrong.code).toBe(2);
     expect(parse(readFileSync(join(folder.path, "gauntlet.yaml"), "utf8"))).toMatchObject({ name });
   });
+});
+
+test("a CI job alone needs a target file", async () => {
+  using folder = temporaryFolder();
+  const { code, stderr } = await gauntlet(["init", "--ci-only"], {}, folder.path);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("there is no gauntlet.yaml")]);
 });
 
 describe("doctor", () => {

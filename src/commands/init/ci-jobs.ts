@@ -90,7 +90,8 @@ on:
   push: { branches: [${MAIN_BRANCH}] } # its run is the base of the comparison in pull requests
 permissions: { contents: read, pull-requests: write }
 # Concurrent runs would share the account's limits and distort each other's measurements. Of several waiting runs, GitHub keeps
-# only the newest and cancels the others.
+# only the newest and cancels the others. If each job starts its own gateway or has its own account, use one group per branch:
+# group: "gauntlet-\${{ github.head_ref || github.ref_name }}"
 concurrency: { group: gauntlet, cancel-in-progress: false }
 jobs:
   gauntlet:

@@ -1,6 +1,6 @@
-import { EXIT } from "../../core/index.ts";
+import { EXIT, UsageError } from "../../core/index.ts";
 import { defineCommand, flag, text } from "../../terminal/index.ts";
-import type { InitAnswers } from "./run.ts";
+import type { InitAnswers, Initialised } from "./run.ts";
 
 /** `gauntlet init`: writes a target file and the files around it. */
 export const initCommand = defineCommand({
@@ -8,6 +8,7 @@ export const initCommand = defineCommand({
   describe: "Write a target file, a policy and a CI job",
   examples: [
     ["gauntlet init --yes --base-url https://gw.example.test/v1 --ci gitlab", "no prompts"],
+    ["gauntlet init --ci-only --ci gitlab", "add a CI job to a folder that has a target file"],
     ["gauntlet init --accept-gaps", "declare what gauntlet.yaml lacks as gaps, so that a run can pass"],
   ],
   builder: (yargs) =>
@@ -23,34 +24,50 @@ export const initCommand = defineCommand({
         default: "github" as const,
         describe: "CI job to write",
       },
+      "ci-only": flag("write only the CI job, next to an existing gauntlet.yaml"),
       force: flag("overwrite existing files"),
       "accept-gaps": flag("declare what an existing target file lacks as gaps, so that a run can pass"),
       target: { ...text("target file for --accept-gaps"), default: "gauntlet.yaml" },
     }),
   run: async (argv) => {
     if (argv.acceptGaps) return (await import("./accept-gaps.ts")).acceptGaps(argv.target);
-    const { init, assertNothingThere, stepsForCi, DEFAULT_BASE_URL } = await import("./run.ts");
+    const { init, initJob, assertNothingThere, stepsForCi, DEFAULT_BASE_URL } = await import("./run.ts");
     const { programHere } = await import("../../run/control/index.ts");
+    if (argv.ciOnly) {
+      if (argv.ci === "none")
+        throw new UsageError("--ci-only needs the CI job to write: --ci github, gitlab or jenkins");
+      const made = initJob(argv.ci, argv.force);
+      const steps = stepsForCi({ ci: argv.ci, baseUrl: undefined }, [...made.paths, ...ignoreFile(made)]);
+      return { exitCode: EXIT.pass, text: () => `${wroteText(made)}${stepsText(steps)}` };
+    }
     assertNothingThere(argv.ci, argv.force);
     const isAsking = !argv.yes && process.stdin.isTTY === true && process.stdout.isTTY === true;
     const answers = await answersFor(argv, isAsking ? await askAtTerminal() : takeDefault).catch(left);
     if (answers === undefined) return { exitCode: EXIT.interrupted, text: () => "nothing was written\n" };
-    const { paths, ignored, gatewayNote } = await init({ answers, ci: argv.ci, force: argv.force });
+    const made = await init({ answers, ci: argv.ci, force: argv.force });
+    const { paths, gatewayNote } = made;
     const isPlaceholder = !isAsking && argv.baseUrl === undefined;
     const placeholder = !isPlaceholder
       ? ""
       : `baseUrl in gauntlet.yaml is a placeholder: replace ${DEFAULT_BASE_URL} with your gateway's address\n`;
     const seen = gatewayNote === undefined ? "" : `${gatewayNote.replace(/\p{Cc}+/gu, " ")}\n`;
-    const wrote = [
-      ...paths.map((path) => `wrote ${path}\n`),
-      ...(ignored.length === 0 ? [] : [`added ${ignored.join(", ")} to .gitignore\n`]),
-    ].join("");
-    const written = ignored.length === 0 ? paths : [...paths, ".gitignore"];
+    const written = [...paths, ...ignoreFile(made)];
     const forCi = stepsForCi({ ci: argv.ci, baseUrl: isPlaceholder ? undefined : answers.baseUrl }, written);
-    const text = `${wrote}${placeholder}${seen}${next(programHere(), forCi)}`;
+    const text = `${wroteText(made)}${placeholder}${seen}${next(programHere(), forCi)}`;
     return { exitCode: EXIT.pass, text: () => text };
   },
 });
+
+const wroteText = ({ paths, ignored }: Initialised): string =>
+  [
+    ...paths.map((path) => `wrote ${path}\n`),
+    ...(ignored.length === 0 ? [] : [`added ${ignored.join(", ")} to .gitignore\n`]),
+  ].join("");
+
+const ignoreFile = ({ ignored }: Initialised): string[] => (ignored.length === 0 ? [] : [".gitignore"]);
+
+const stepsText = (forCi: readonly string[]): string =>
+  forCi.length === 0 ? "" : `\nBefore CI can run the job:\n${forCi.map((step) => `  - ${step}\n`).join("")}`;
 
 /** Commands to try here, and what CI still needs. */
 function next(program: string, forCi: readonly string[]): string {
@@ -61,10 +78,7 @@ function next(program: string, forCi: readonly string[]): string {
   ] as const;
   const width = Math.max(...steps.map(([command]) => command.length));
   const lines = steps.map(([command, purpose]) => `  ${command.padEnd(width)} # ${purpose}\n`);
-  const here = `\nNext:\n${lines.join("")}  ${program} conform --target gauntlet.yaml\n`;
-  return forCi.length === 0
-    ? here
-    : `${here}\nBefore CI can run the job:\n${forCi.map((step) => `  - ${step}\n`).join("")}`;
+  return `\nNext:\n${lines.join("")}  ${program} conform --target gauntlet.yaml\n${stepsText(forCi)}`;
 }
 
 /** Ctrl-C at a prompt is the normal way to leave; everything else is an error. */

@@ -48,13 +48,39 @@ const KEY_VARIABLE = "GW_KEY";
 
 /** @throws UsageError when a file to be written already exists: checked before the first prompt, so that no input is lost. */
 export function assertNothingThere(ci: InitOptions["ci"], force: boolean): void {
-  const there = filesOf("", ci)
-    .map(({ path }) => path)
-    .filter((path) => existsSync(path));
+  const all = filesOf("", ci);
+  const jobIsNew = ci !== "none" && all.every(({ path }) => path !== jobHere(ci).path || !existsSync(path));
+  const hint = `Add --force to overwrite${jobIsNew ? ", or --ci-only to add only the CI job" : ""}, or go to another folder.`;
+  assertNew(all, force, hint);
+}
+
+function assertNew(files: readonly { readonly path: string }[], force: boolean, hint: string): void {
+  const there = files.map(({ path }) => path).filter((path) => existsSync(path));
   if (there.length === 0 || force) return;
-  throw new UsageError(`${there.join(", ")} already exist${there.length === 1 ? "s" : ""}`, {
-    hint: "Add --force to overwrite, or go to another folder.",
-  });
+  throw new UsageError(`${there.join(", ")} already exist${there.length === 1 ? "s" : ""}`, { hint });
+}
+
+/**
+ * Writes only the CI job, for a folder that `init` set up before.
+ *
+ * @throws UsageError when there is no target file, or the job already exists. Nothing is written then.
+ */
+export function initJob(ci: keyof typeof CI_JOBS, force: boolean): Initialised {
+  if (!existsSync("gauntlet.yaml"))
+    throw new UsageError("there is no gauntlet.yaml that a CI job could use", {
+      hint: "Omit --ci-only to write both.",
+    });
+  const job = jobHere(ci);
+  assertNew([job], force, "Add --force to overwrite.");
+  write([job]);
+  return { paths: [job.path], ignored: updateGitignore(), gatewayNote: undefined };
+}
+
+function write(files: readonly { readonly path: string; readonly text: string }[]): void {
+  for (const { path, text } of files) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  }
 }
 
 /** What our own reader says about one input, as soon as it is entered; `undefined` when it is valid. */
@@ -92,10 +118,7 @@ export async function init({ answers, ci, force }: InitOptions): Promise<Initial
   const written = targetFile(answers);
   const { text, gatewayNote } = await proposeFromGateway(written);
   const files = filesOf(text, ci);
-  for (const file of files) {
-    mkdirSync(dirname(file.path), { recursive: true });
-    writeFileSync(file.path, file.text);
-  }
+  write(files);
   return { paths: files.map(({ path }) => path), ignored: updateGitignore(), gatewayNote };
 }
 
