@@ -23,16 +23,16 @@ import { paintedHeadline } from "./verdict-lines.ts";
 const MAX_DRIFT = 30;
 const MAX_CHECKS = 12;
 
-/** The checks whose result changed, the worst first; those that newly fail with one cause together. */
+/** The checks whose result changed, the worst first; those that newly fail or warn with one cause together. */
 export function changedChecks(
   { checks }: Pick<Comparison, "checks">,
   causes: RunRecord["causes"],
   colors: Colors,
 ): string[] {
   const changed = [
-    ...changesByCause(checks.newlyFailing, causes).map((group) => colors.red(newlyFailingLine(group))),
+    ...changesByCause(checks.newlyFailing, causes).map((group) => colors.red(newLine("✗ newly failing", group))),
     ...checks.vanished.map(({ id }) => colors.red(`✗ vanished ${oneLine(id)}`)),
-    ...checks.worse.map(({ id, message }) => colors.yellow(`▲ newly warning ${oneLine(id)}: ${oneLine(message, 160)}`)),
+    ...changesByCause(checks.worse, causes).map((group) => colors.yellow(newLine("▲ newly warning", group))),
     ...checks.lost.map(({ id, now, message }) =>
       colors.yellow(`? no longer decided ${oneLine(id)} (${now}): ${oneLine(message, 160)}`),
     ),
@@ -46,12 +46,11 @@ export function changedChecks(
 const MAX_NAMED = 3;
 
 /** `✗ newly failing, 9 check instances: expected 401, got 200`, and in a second line the first of them. */
-function newlyFailingLine({ title, changes }: ChangesOfCause): string {
+function newLine(what: string, { title, changes }: ChangesOfCause): string {
   const [first, ...others] = changes;
-  if (title === undefined || others.length === 0)
-    return `✗ newly failing ${oneLine(first.id)}: ${oneLine(first.message, 160)}`;
+  if (title === undefined || others.length === 0) return `${what} ${oneLine(first.id)}: ${oneLine(first.message, 160)}`;
   const ids = checksOfCause({ checks: changes.map(({ id }) => id) }, MAX_NAMED);
-  return `✗ newly failing, ${formatCount(changes.length, "check instance")}: ${oneLine(title, 160)}\n    in ${ids}`;
+  return `${what}, ${formatCount(changes.length, "check instance")}: ${oneLine(title, 160)}\n    in ${ids}`;
 }
 
 /** A comparison for the terminal: the conclusion, figures in a table, other changes, and the verdict last. */
@@ -96,7 +95,7 @@ export function renderComparison({ comparison, causes, verdict }: RunRecord, col
     ...sides,
     ...failingText(comparison),
     ...mainFigures(comparison).map((figure) => `  ${oneLine(figure, 240)}`),
-    ...(comparison.nextStep === undefined ? [] : [`  ${oneLine(comparison.nextStep, 240)}`]),
+    ...(comparison.nextStep === undefined ? [] : [`  ${oneLine(comparison.nextStep, 400)}`]),
   ];
   return `${[...lines, ...end].join("\n")}\n`;
 }

@@ -78,7 +78,7 @@ const latencyPanels = (phases: typeof PHASES) =>
   pageOf({ runs: [loadRun("growth", { phases })] })
     .filter(({ tagName }) => tagName === "text")
     .map(textOf)
-    .filter((text) => /^(TTFT|E2E latency).*, ms$/.test(text));
+    .filter((text) => /^(TTFT|E2E latency).*, ms \(log scale\)$/.test(text));
 
 test("the main latencies have a row for each figure, and a column for each percentile", () => {
   const page = pageOf({ runs: [loadRun("growth", { phases: PHASES })] });
@@ -96,7 +96,8 @@ test("the main latencies have a row for each figure, and a column for each perce
 
 test("streams and non-streaming replies have a chart of E2E latency each", () => {
   const panels = latencyPanels(PHASES);
-  expect(panels).toEqual(["TTFT, ms", "E2E latency of streams, ms", "E2E latency of non-streaming replies, ms"]);
+  const titles = ["TTFT, ms", "E2E latency of streams, ms", "E2E latency of non-streaming replies, ms"];
+  expect(panels).toEqual(titles.map((title) => `${title} (log scale)`));
 });
 
 test("the name of a limit is above its panel, where no line can cross it", () => {

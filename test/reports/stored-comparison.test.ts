@@ -101,28 +101,32 @@ test("a check that newly warns has the mark of a warning", () => {
   expect(text).not.toContain("✗");
 });
 
-test("checks that newly fail with one cause are one change, with the cause", () => {
+test.each([
+  ["fail", "✗ newly failing"],
+  ["warn", "▲ newly warning"],
+] as const)("checks that newly %s with one cause are one change, with the cause", (status, says) => {
   const ids = ["auth.a[chat]", "auth.a[messages]", "auth.b[chat]", "auth.c[chat]"];
   const before = recordOf([...ids, "models.list"].map((id) => result(id, "pass")));
   const cause = {
     title: "keys of revoked accounts: expected 401, got 200",
     requirement: "AUTH-3",
     requirements: ["AUTH-3"],
-    weight: "fail" as const,
+    weight: status,
     checks: ids,
     advice: "Compare them.",
   };
   const now = recordOf(
-    [...ids, "models.list"].map((id) => result(id, "fail")),
+    [...ids, "models.list"].map((id) => result(id, status)),
     { causes: [cause] },
   );
   const compared = comparedWith(before, now);
   const text = renderComparison(compared, pc.createColors(false));
   expect(text).toContain(
-    "✗ newly failing, 4 check instances: keys of revoked accounts: expected 401, got 200\n    in auth.a[chat], auth.a[messages], auth.b[chat] and 1 more\n",
+    `${says}, 4 check instances: keys of revoked accounts: expected 401, got 200\n    in auth.a[chat], auth.a[messages], auth.b[chat] and 1 more\n`,
   );
-  expect(text).toMatch(/^✗ newly failing models\.list: /m);
-  expect(pageOf(compared)).toContain("keys of revoked accounts: expected 401, got 200 (4 check instances)");
+  expect(text).toMatch(new RegExp(`^${says} models\\.list: `, "m"));
+  if (status === "fail")
+    expect(pageOf(compared)).toContain("keys of revoked accounts: expected 401, got 200 (4 check instances)");
 });
 
 test("the last lines name the latencies that users notice first, and count the others that got worse", () => {

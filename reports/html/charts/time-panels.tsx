@@ -154,7 +154,7 @@ function Panel({ panel, box, x, linesEndS }: PanelProps) {
         box={box}
         scale={y}
         ticks={scale === "log" ? logTicks(y) : linearTicks(y, Math.max(2, Math.floor(height / 30)))}
-        title={title}
+        title={scale === "log" ? `${title} (log scale)` : title}
         lift={2}
       />
       <line class="axis-line" x1={box.left} x2={box.width - box.right} y1={box.height} y2={box.height} />

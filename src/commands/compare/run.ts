@@ -4,7 +4,7 @@ import { jsonDocument, renderRun } from "../../../reports/index.ts";
 import { CHECKS } from "../../../suites/index.ts";
 import { planOf, select } from "../../checks/index.ts";
 import { assertEnoughPairs, compareLive, compareStored } from "../../compare/index.ts";
-import { didYouMeanPath, EXIT, type ExitCode, formatRounded, UsageError } from "../../core/index.ts";
+import { didYouMeanPath, EXIT, type ExitCode, formatCount, formatRounded, UsageError } from "../../core/index.ts";
 import { Redactor } from "../../http/recorder/index.ts";
 import {
   assertNoEvents,
@@ -109,6 +109,10 @@ async function compareBuilds(options: CompareOptions, { interruption, onProgress
   const permitA = permitOf(builtA, { times: 2, suites, workload, pairs: options.pairs });
   const permitB = permitOf(builtB, { times: 1, suites, workload, pairs: options.pairs });
   for (const permit of [permitA, permitB]) note(permitLine(permit));
+  const totalS = [permitA, permitB].reduce((sum, { plan }) => sum + (plan.durationS ?? 0), 0);
+  note(
+    `about ${formatCount(Math.ceil(totalS / 60), "minute")} in all: the checks three times, then ${options.pairs} rounds`,
+  );
   const short = blockTooShort(workload);
   if (short !== undefined) note(short);
   const targetA = await loadTargetOf(permitA, [workload]);
