@@ -22,8 +22,8 @@ test("the annotation of an error in a file shows it in the diff", async () => {
   const inWorkspace = { GITHUB_ACTIONS: "true", GITHUB_WORKSPACE: folder.path };
   const { stderr } = await gauntlet(["conform", "--target", "t.yaml"], inWorkspace, join(folder.path, "ci"));
   expect(stderr).toMatch(/^::error file=ci\/t\.yaml,line=2,title=Gauntlet::t\.yaml:2:\d+ \(keys\.valid\): /m);
-  const elsewhere = { ...inWorkspace, GITHUB_WORKSPACE: join(folder.path, "other") };
-  const outside = await gauntlet(["conform", "--target", "t.yaml"], elsewhere, join(folder.path, "ci"));
+  const inOtherWorkspace = { ...inWorkspace, GITHUB_WORKSPACE: join(folder.path, "other") };
+  const outside = await gauntlet(["conform", "--target", "t.yaml"], inOtherWorkspace, join(folder.path, "ci"));
   expect(outside.stderr).toMatch(/^::error title=Gauntlet::/m);
 });
 
