@@ -50,6 +50,8 @@ import { dryRun } from "./dry-run.ts";
 export interface LoadOptions extends TargetOptions, ShardOptions, WatchOptions, TargetWatchOptions {
   /** Tiers, shipped workloads, or workload files; several run concurrently. */
   readonly what: readonly string[];
+  /** Prints the plan and sends nothing. */
+  readonly dryRun: boolean;
   readonly out?: string | undefined;
   readonly seed?: number | undefined;
   readonly engine?: string | undefined;

@@ -16,6 +16,8 @@ export interface TargetOptions {
   readonly json?: boolean | undefined;
   /** A policy decides: likewise. */
   readonly policy?: string | undefined;
+  /** Nothing is sent, so variables that hold keys need not be set. */
+  readonly dryRun?: boolean | undefined;
 }
 
 /** Default target file, as written by `gauntlet init`. */
@@ -84,7 +86,7 @@ export async function openTarget(
 ): Promise<OpenTarget> {
   const chosen = chooseTarget(options, onProgress);
   if (chosen !== EMBEDDED) {
-    const target = loadTarget(chosen, process.env);
+    const target = loadTarget(chosen, options.dryRun === true ? withPlaceholders(process.env) : process.env);
     const { provision } = target;
     const provisioner =
       provision &&
@@ -117,6 +119,9 @@ export async function openTarget(
   };
   return { ...embedded, target: { ...embedded.target, configuration } };
 }
+
+const withPlaceholders = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  new Proxy(environment, { get: (known, name) => Reflect.get(known, name) || `not-set-${String(name)}` });
 
 /** Our own entry file: the embedded gateway is another process of this program. */
 export function mainFile(): string {
