@@ -198,7 +198,7 @@ test("keyboard: the skip link comes first, parts open, links open what they poin
     await page.keyboard.press("Tab");
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Skip to the verdict");
     await page.keyboard.press("Enter");
-    expect(new URL(page.url()).hash).toBe("#main");
+    await page.waitForURL(/#main$/);
     const closed = page.locator("details:not([open]) > summary").first();
     await closed.focus();
     const part = closed.locator("..");

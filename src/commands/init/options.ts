@@ -8,7 +8,6 @@ export const initCommand = defineCommand({
   describe: "Write a target file, a policy and a CI job",
   examples: [
     ["gauntlet init --yes --base-url https://gw.example.test/v1 --ci gitlab", "no prompts"],
-    ["gauntlet init --ci-only --ci gitlab", "add a CI job to a folder that has a target file"],
     ["gauntlet init --accept-gaps", "declare what gauntlet.yaml lacks as gaps, so that a run can pass"],
   ],
   builder: (yargs) =>

@@ -179,9 +179,12 @@ describe.concurrent("load over HTTP/2", () => {
     });
     cutAll = server.cutAll;
     const arrivals = { kind: "closed", inFlight: 1, requests: 5, rampS: 0 } as const;
-    const { run: done, phase } = await run(server.url, { arrivals });
+    const { run: done, phase, samples } = await run(server.url, { arrivals });
     expect(phase).toMatchObject({ sent: 5, denied: 2, failed: 3, admitted: 0 });
-    expect(phase?.denials).toEqual([{ reason: "rate_limit_exceeded", dialect: "chat", stream: true, count: 2 }]);
+    const [exchange] = samples.map((sample) => sample.exchange.id);
+    expect(phase?.denials).toEqual([
+      { reason: "rate_limit_exceeded", dialect: "chat", stream: true, count: 2, exchange },
+    ]);
     expect(done.retryAfter?.groups[0]).toMatchObject({ denials: 2, usable: 2, retryAfterWaitMs: { p50: 7_000 } });
     expect(phase?.failures.map(({ what, count }) => [what, count])).toEqual([["cut stream", 3]]);
   });
