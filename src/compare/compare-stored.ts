@@ -60,7 +60,7 @@ export function compareStored(a: StoredSide, b: StoredSide, noise: StoredNoise =
     b: sideOf(b),
     ...concluded,
     ...(concluded.verdict === "inconclusive" && metrics.some(isUndecidedLatency) && { nextStep: COMPARE_LIVE }),
-    ...(noise.noiseFactor !== undefined && { noiseFactor: noise.noiseFactor }),
+    ...noise,
     seed: null,
     order: [],
     control: null,

@@ -89,7 +89,7 @@ test.each([
   );
 });
 
-test("a line of samples ends at its last sample, where another line goes on", () => {
+test("a line of samples ends at its last sample, where another line continues", () => {
   const lineOf = (name: string, count: number) => ({
     name,
     points: Array.from({ length: count }, (_, atS) => ({ atS, value: 5 })),

@@ -73,10 +73,10 @@ function listProblems(name: string, values: unknown, known: readonly string[]): 
   if (!Array.isArray(values)) return [expected(`"${name}" must be a list`, values)];
   return values
     .filter((value) => !known.includes(value))
-    .map((value) => `"${name}" contains ${shown(value)}, which is not known${guess(String(value), known)}`);
+    .map((value) => `"${name}" contains ${shown(value)}, which is not known${suggestion(String(value), known)}`);
 }
 
-function guess(value: string, known: readonly string[]): string {
+function suggestion(value: string, known: readonly string[]): string {
   if (known.length <= MAX_LISTED) return `: use ${LIST.format(known.map((one) => `"${one}"`))}`;
   const nearest = nearestOf(value, known);
   return nearest === undefined ? "" : ` (did you mean "${nearest}"?)`;

@@ -48,10 +48,9 @@ const KEY_VARIABLE = "GW_KEY";
 
 /** @throws UsageError when a file to be written already exists: checked before the first prompt, so that no input is lost. */
 export function assertNothingThere(ci: InitOptions["ci"], force: boolean): void {
-  const all = filesOf("", ci);
-  const jobIsNew = ci !== "none" && all.every(({ path }) => path !== jobHere(ci).path || !existsSync(path));
+  const jobIsNew = ci !== "none" && !existsSync(jobHere(ci).path);
   const hint = `Add --force to overwrite${jobIsNew ? ", or --ci-only to add only the CI job" : ""}, or go to another folder.`;
-  assertNew(all, force, hint);
+  assertNew(filesOf("", ci), force, hint);
 }
 
 function assertNew(files: readonly { readonly path: string }[], force: boolean, hint: string): void {

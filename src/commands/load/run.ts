@@ -8,7 +8,6 @@ import {
   beyondLimit,
   boundedBy,
   eventSecrets,
-  keysOfLoad,
   parseUntil,
   type Sample,
   type ShardFile,
@@ -30,7 +29,6 @@ import {
 } from "../../run/control/index.ts";
 import { journalFailure, journalStart, optionWords } from "../../run/journal/index.ts";
 import {
-  isRefusedThroughout,
   keepEvidence,
   type OpenShard,
   openShard,
@@ -41,7 +39,7 @@ import {
   waitForStart,
 } from "../../run/loads/index.ts";
 import { findWorkload, openFolder, openTarget, type TargetOptions } from "../../run/open/index.ts";
-import { assertKeysAccepted, loadTargetOf } from "../../run/preflight/index.ts";
+import { assertKeysOfLoad, loadTargetOf } from "../../run/preflight/index.ts";
 import { allKeys, type Target } from "../../target/index.ts";
 import { checkWatched, type Watch, type Watched, type WatchOptions, watchedBy } from "../../telemetry/live/index.ts";
 import { openTargetWatch, type TargetWatchOptions } from "../../telemetry/watch/index.ts";
@@ -130,12 +128,8 @@ export async function load(options: LoadOptions, control: RunControl): Promise<O
     ...evidence,
     ...watch?.listeners(evidence),
   });
-  // Not before: a load that the gateway admits shows that the key is right.
-  if (isRefusedThroughout(ran.section) && !interruption.signal.aborted) {
-    onProgress({ kind: "step", text: "every request was rejected: checking the key" });
-    const keys = workloads.flatMap((workload) => keysOfLoad(workload, target));
-    await journalFailure(folder, redactor, () => assertKeysAccepted({ target, budget: permit.budget }, keys));
-  }
+  if (!interruption.signal.aborted)
+    await journalFailure(folder, redactor, () => assertKeysOfLoad(ran.section.runs, workloads, { ...permit, target }));
   const section = (await targetWatch?.finish(ran.section, interruption.signal)) ?? ran.section;
   // The code that judges and renders is loaded after the load, so that the first request does not wait for it.
   const { finishLoad } = await import("../../run/judge/index.ts");

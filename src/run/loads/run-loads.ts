@@ -1,4 +1,3 @@
-import { isLimitReason } from "../../dialects/index.ts";
 import type { LoadsContext } from "../../load/index.ts";
 import {
   accountOf,
@@ -20,18 +19,6 @@ import { loadParts } from "../control/index.ts";
 
 /** Histogram log of a run, next to its record. */
 export const HLOG = "load.hlog";
-
-/**
- * Whether every request was denied, and never by a limit, as with a wrong key. If any other request was made, its result is about the
- * gateway.
- */
-export function isRefusedThroughout({ runs }: JudgedLoad): boolean {
-  const phases = runs.flatMap((run) => run.phases).filter(({ sent }) => sent > 0);
-  const denials = phases.flatMap((phase) => phase.denials);
-  return phases.every(({ sent, denied }) => denied === sent) && denials.some(isRefusal) && denials.every(isRefusal);
-}
-
-const isRefusal = ({ reason }: { readonly reason: string }): boolean => !isLimitReason(reason);
 
 /** Runs workloads concurrently. */
 export async function runLoads(
