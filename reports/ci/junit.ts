@@ -51,7 +51,7 @@ function addCase(node: TestCase, outcome: Outcome, record: RunRecord): void {
   node.property("title", clean(outcome.title)).property("status", outcome.status).property("layer", outcome.layer);
   if (outcome.requirements.length > 0) node.property("requirements", outcome.requirements.join(" "));
   const { message } = outcome;
-  // The line of a single finding is the message, with its name before it.
+  // The detail line of a single finding repeats the message after the name of the finding.
   const detail = outcome.detail.filter((line) => !line.endsWith(`: ${message}`));
   const text = clean([message, ...detail, `reproduce: ${rerunOf(record, outcome.id)}`].join("\n"));
   const uncounted = outcome.waived ?? outcome.notRequired;

@@ -34,7 +34,7 @@ export function resultOfLoad({ verdict, checks: all }: RunRecord, run: LoadRun):
   return oneLine(result, MAX_LENGTH);
 }
 
-/** What every request is denied with if the target file is wrong, by the reason of the denial. A wrong key ends the load with an error. */
+/** Probable causes of a load that is denied throughout, by denial reason. Wrong keys are not listed: they end the load with an error. */
 const WRONG_SETUP: ReadonlyMap<string, string> = new Map([
   ["model_not_found", "the model in the target file or the workload is probably wrong"],
   ["not_found", "the path in baseUrl is probably wrong"],

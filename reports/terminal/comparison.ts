@@ -30,9 +30,11 @@ export function changedChecks(
   colors: Colors,
 ): string[] {
   const changed = [
-    ...changesByCause(checks.newlyFailing, causes).map((group) => colors.red(newLine("✗ newly failing", group))),
+    ...changesByCause(checks.newlyFailing, causes).map((group) =>
+      colors.red(newlyChangedLine("✗ newly failing", group)),
+    ),
     ...checks.vanished.map(({ id }) => colors.red(`✗ vanished ${oneLine(id)}`)),
-    ...changesByCause(checks.worse, causes).map((group) => colors.yellow(newLine("▲ newly warning", group))),
+    ...changesByCause(checks.worse, causes).map((group) => colors.yellow(newlyChangedLine("▲ newly warning", group))),
     ...checks.lost.map(({ id, now, message }) =>
       colors.yellow(`? no longer decided ${oneLine(id)} (${now}): ${oneLine(message, 160)}`),
     ),
@@ -46,7 +48,7 @@ export function changedChecks(
 const MAX_NAMED = 3;
 
 /** `✗ newly failing, 9 check instances: expected 401, got 200`, and in a second line the first of them. */
-function newLine(what: string, { title, changes }: ChangesOfCause): string {
+function newlyChangedLine(what: string, { title, changes }: ChangesOfCause): string {
   const [first, ...others] = changes;
   if (title === undefined || others.length === 0) return `${what} ${oneLine(first.id)}: ${oneLine(first.message, 160)}`;
   const ids = checksOfCause({ checks: changes.map(({ id }) => id) }, MAX_NAMED);

@@ -76,7 +76,7 @@ const isUndecidedLatency = ({ verdict, unit, a, b }: ComparedMetric): boolean =>
 
 /** What decides smaller changes than runs of different times can. */
 const COMPARE_LIVE =
-  "Separate runs can decide only large latency changes. For smaller ones, compare both builds in one session: `gauntlet compare --start-a COMMAND --start-b COMMAND`. If one job made both runs on one machine, `--noise-factor 1.5` decides more.";
+  "Separate runs can decide only large latency changes. For smaller ones, compare both builds in one session: `gauntlet compare --start-a COMMAND --start-b COMMAND`. If one job made both runs on one machine, use `--noise-factor 1.5` to decide smaller changes.";
 
 /** Every figure that both runs have, with the verdicts of {@link compareStored}, and more quantiles. */
 export function judgedMetrics(a: RunRecord, b: RunRecord): ComparedMetric[] {

@@ -39,7 +39,7 @@ interface Figure {
 }
 
 export interface StoredNoise {
-  /** Latencies that differ by up to this factor are not decided; default: `NOISE_FACTOR`. */
+  /** A latency counts as changed only if it differs by more than this factor; default: `NOISE_FACTOR`. */
   readonly noiseFactor?: number | undefined;
 }
 

@@ -77,7 +77,7 @@ function regressedLines(regressed: readonly Trend[]): string[] {
   });
 }
 
-/** Number of metrics that a line about a change names. */
+/** Maximum number of metrics named in one line. */
 const MAX_WORSE = 3;
 
 /** `no trend yet, 8 runs are needed: starter has 1 run, checks has 2 series with at most 3 runs each`. */

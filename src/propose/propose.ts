@@ -11,7 +11,7 @@ import { type DialectSample, type GatewaySample, isServed, sampleGateway } from 
 /** A proposed target file, and how it reads the denials recorded for it. */
 export interface Proposal {
   readonly yaml: string;
-  /** What the last request got, if none was served, without keys: `401 invalid_api_key`. */
+  /** Redacted summary of the last response, if no request was served: `401 invalid_api_key`. */
   readonly unserved: string | undefined;
   readonly read: readonly ReadDenial[];
   /** What it recognises, and each denial that it does not, without keys. */

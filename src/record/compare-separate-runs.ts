@@ -79,7 +79,7 @@ type Noise = Pick<FigurePair, "noiseFactor">;
 const within = ({ noiseFactor = NOISE_FACTOR }: Noise) =>
   `separate runs of one build may differ by up to ${noiseFactor} times`;
 const beyond = ({ noiseFactor = NOISE_FACTOR }: Noise) =>
-  `beyond the ${noiseFactor} times by which separate runs of one build may differ`;
+  `beyond the factor of ${noiseFactor} by which separate runs of one build may differ`;
 const REGRESSED: Readonly<Partial<Record<ComparedMetric["unit"], string>>> = {
   tokens: "the replies are much shorter",
 };

@@ -153,7 +153,7 @@ async function drained(app: FastifyInstance, unasked: ReadonlySet<Socket>, longe
     for (const socket of unasked) socket.destroy();
   };
   const sweep = setInterval(() => {
-    // Only after the requests that have arrived were read: a timer that is late runs before them.
+    // Close idle connections only after arrived requests have been read: a late timer runs before them.
     if (performance.now() >= idleFromMs) setImmediate(closeIdle);
   }, SWEEP_MS);
   await sleep(longestMs, done.signal);

@@ -15,7 +15,7 @@ test("in GitHub Actions, an error before there is a verdict annotates the job", 
   expect(locally.stderr).not.toContain("\n::error title=");
 });
 
-test("the annotation of an error in a file shows it in the diff", async () => {
+test("an error in a file is annotated at its line", async () => {
   using folder = temporaryFolder();
   mkdirSync(join(folder.path, "ci"));
   writeFileSync(join(folder.path, "ci", "t.yaml"), "baseUrl: http://127.0.0.1:9/v1\nkeys: { valid: env:NOT_SET }\n");

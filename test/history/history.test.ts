@@ -267,7 +267,7 @@ test("thresholds that fail are counted among the figures of their load", async (
   expect(reasons[0]).toBe("growth got worse in the run of 2026-11-08 12:00:00 UTC: checks{status=fail} +1");
 });
 
-test("a change has one line, with the metrics that most readers look for first", async () => {
+test("each change is reported on one line, with the most important metrics first", async () => {
   keepAll(SLOWER);
   const { reasons } = await gated();
   expect(reasons[0]).toMatch(

@@ -58,7 +58,7 @@ test("the control request of a failure has its own command", () => {
   );
 });
 
-test("the navigation counts causes, and results without a cause apart", () => {
+test("the navigation counts causes and results without a cause separately", () => {
   const navigationOf = (...checks: readonly RunRecord["checks"][number][]) => {
     const page = elementsOfPage(recordOf(checks));
     const [list] = page.filter((one) => attribute(one, "class") === "toc");

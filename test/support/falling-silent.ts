@@ -17,7 +17,7 @@ export async function fallingSilentAfter(served: number) {
   return {
     ...server,
     /** Resolves when this many requests are in flight that will get no response. */
-    async untilSilent(count: number): Promise<void> {
+    async untilUnserved(count: number): Promise<void> {
       while (server.requests.length < served + count) await new Promise((done) => setTimeout(done, 20));
     },
   };

@@ -123,7 +123,7 @@ const LOG_STEPS = [
   { steps: [1], every: 4 },
 ] as const;
 
-/** Ticks of a vertical logarithmic axis: as many as fit. An axis of less than a decade has those of a linear one. */
+/** Ticks of a vertical logarithmic axis: as many as fit, or linear ticks if fewer than three logarithmic ticks fit. */
 export function logTicks(scale: Scale): Tick[] {
   const room = () => 15;
   const ticks = finestLogTicks(scale, room);

@@ -164,7 +164,7 @@ function Panel({ panel, box, x, linesEndS }: PanelProps) {
           <g key={name}>
             <path
               class={`line-${style.stroke}`}
-              d={path(scale === "log" ? [...points] : held(points, linesEndS)) ?? ""}
+              d={path(scale === "log" ? [...points] : withLastStepExtended(points, linesEndS)) ?? ""}
               stroke-dasharray={style.dash}
             />
             {scale === "linear" ? null : (
@@ -188,7 +188,7 @@ function logDomain(values: readonly number[]): [number, number] {
 type Points = TimeLine["points"];
 
 /** Without a point at its end, the step of the last point has no width. */
-function held(points: Points, untilS: number | undefined): Points[number][] {
+function withLastStepExtended(points: Points, untilS: number | undefined): Points[number][] {
   const last = points.at(-1);
   if (last === undefined || untilS === undefined || last.atS >= untilS) return [...points];
   return [...points, { ...last, atS: untilS }];

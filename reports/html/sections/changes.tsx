@@ -30,7 +30,7 @@ export function ChangesSection({ record }: { readonly record: RunRecord }) {
 const KINDS: Readonly<Record<Comparison["kind"], string>> = {
   live: "Both ran in one session, in short interleaved blocks in shuffled, balanced order.",
   stored:
-    "Two stored runs: weaker evidence than one interleaved session, because the machine may have changed in between. Latencies count only if they differ by more than separate runs of one build may (--noise-factor). Shares are judged by their 95 % intervals. “Not worse” means not worse as far as two runs can show.",
+    "Two stored runs: weaker evidence than one interleaved session, because the machine may have changed in between. A latency counts as changed only if it differs by more than separate runs of one build may differ (--noise-factor). Shares are judged by their 95 % intervals. “Not worse” means not worse as far as two runs can show.",
   baseline:
     "Compared with an accepted baseline: one run against one run, so the figures have no intervals. Gates on the baseline decide.",
 };

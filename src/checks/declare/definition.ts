@@ -82,7 +82,7 @@ function suggestion(value: string, known: readonly string[]): string {
   return nearest === undefined ? "" : ` (did you mean "${nearest}"?)`;
 }
 
-/** So few known values are listed. */
+/** Maximum number of known values that a message lists; if there are more, it suggests only the nearest. */
 const MAX_LISTED = 4;
 const LIST = new Intl.ListFormat("en-GB", { type: "disjunction" });
 

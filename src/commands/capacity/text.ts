@@ -83,7 +83,7 @@ function limitText(
 }
 
 const outOfTime = (isHighest: boolean, neededMinutes: number): string => {
-  const advice = `A search of this range usually fits into --minutes ${neededMinutes}`;
+  const advice = `--minutes ${neededMinutes} is usually enough to search this range`;
   return isHighest
     ? `There was not enough time left to hold this level for ${HOLD_S} s. ${advice}; to try higher levels, also increase --to.`
     : `There was not enough time left for the next level. Each level above the declared limit, and the best level at the end, takes ${HOLD_S} s. ${advice}.`;

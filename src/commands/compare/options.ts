@@ -51,7 +51,7 @@ export const compareCommand = defineCommand({
         }),
         ...grouped("Stored runs", {
           "noise-factor": number(
-            "latencies that differ by up to this factor are not decided; default: 2.5, for runs of different days",
+            "a latency counts as changed only beyond this factor; default: 2.5, for runs on different days",
             { min: 1.1, max: 100, fractions: true },
           ),
         }),

@@ -44,7 +44,7 @@ export interface CompareOptions {
   /** Workload file of a block, instead of the default mix. */
   readonly workload?: string | undefined;
   readonly suites: readonly string[];
-  /** Of two stored runs: latencies that differ by up to this factor are not decided. */
+  /** For two stored runs: a latency counts as changed only if it differs by more than this factor. */
   readonly noiseFactor?: number | undefined;
   readonly seed?: number | undefined;
   readonly out?: string | undefined;

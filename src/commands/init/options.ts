@@ -33,8 +33,7 @@ export const initCommand = defineCommand({
     const { init, initJob, assertNothingThere, stepsForCi, DEFAULT_BASE_URL } = await import("./run.ts");
     const { programHere } = await import("../../run/control/index.ts");
     if (argv.ciOnly) {
-      if (argv.ci === "none")
-        throw new UsageError("--ci-only needs the CI job to write: --ci github, gitlab or jenkins");
+      if (argv.ci === "none") throw new UsageError("--ci-only requires --ci github, --ci gitlab or --ci jenkins");
       const made = initJob(argv.ci, argv.force);
       const steps = stepsForCi({ ci: argv.ci, baseUrl: undefined }, [...made.paths, ...ignoreFile(made)]);
       return { exitCode: EXIT.pass, text: () => `${wroteText(made)}${stepsText(steps)}` };

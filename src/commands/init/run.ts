@@ -66,7 +66,7 @@ function assertNew(files: readonly { readonly path: string }[], force: boolean, 
  */
 export function initJob(ci: keyof typeof CI_JOBS, force: boolean): Initialised {
   if (!existsSync("gauntlet.yaml"))
-    throw new UsageError("there is no gauntlet.yaml that a CI job could use", {
+    throw new UsageError("there is no gauntlet.yaml in this folder, and the CI job needs one", {
       hint: "Omit --ci-only to write both.",
     });
   const job = jobHere(ci);

@@ -3,7 +3,7 @@
  * command.
  *
  * @param message may have several lines.
- * @param place where GitHub shows it in the diff; the file is relative to the repository.
+ * @param place where GitHub shows the annotation in the diff; `file` is relative to the repository root.
  */
 export function workflowCommand(
   kind: "error" | "warning" | "notice",

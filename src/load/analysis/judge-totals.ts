@@ -84,7 +84,7 @@ export function judgeTotals({ allow, written }: Pick<Workload, "allow" | "writte
   const [name, title] = ["load.admitted", "Requests are admitted"] as const;
   if (sent === 0 || (admitted + denied + invalid === 0 && !failures.some(reachedGateway))) {
     const why = `${sent === 0 ? "nothing was sent" : `none of ${sent} requests reached a gateway`}${lastFailure === undefined ? "" : `: ${lastFailure}`}`;
-    // Connections that all fail are not explained by a busy machine, so this reason must not be replaced by that one.
+    // A busy machine does not explain why every connection failed, so it must not replace this reason.
     return [finding({ name, title, requirements: [], undecided: why, basis: sent === 0 ? "timing" : "content" })];
   }
   const share = (count: number) => `${((count / sent) * 100).toFixed(2)} % of ${formatCount(sent, "request")}`;

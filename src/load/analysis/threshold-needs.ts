@@ -29,7 +29,7 @@ export function thresholdNeeds({ arrivals, mix, thresholds = [] }: Workload): st
     const expected = classes.map(({ weight }) => Math.floor((requests * weight) / weights));
     const needed = requestsNeeded(threshold);
     const planned = isLatency(threshold) ? Math.min(...expected) : expected.reduce((sum, own) => sum + own, 0);
-    // The arrivals may be random, and so is the kind of each request.
+    // The count varies if arrivals are random, or if only some kinds count: the kind of each request is random.
     const isRandom = maxRequests !== undefined || (isLatency(threshold) ? mix.length > 1 : classes.length < mix.length);
     const fewest = isRandom ? planned - DEVIATIONS * Math.sqrt(planned) : planned;
     if (needed === undefined || fewest >= needed) return [];

@@ -183,14 +183,14 @@ export class LoadGuard {
   }
 }
 
-interface Announced {
+interface AnnounceContext {
   readonly guard: LoadGuard;
   readonly redactor: Redactor;
   readonly onNotice?: ((text: string) => void) | undefined;
 }
 
-/** Says that a load ends early, and why, when it does. */
-export function announceStop(load: string, { guard, redactor, onNotice }: Announced): void {
+/** Reports that a load is ending early, and why, as soon as it is stopped. */
+export function announceStop(load: string, { guard, redactor, onNotice }: AnnounceContext): void {
   guard.signal.addEventListener("abort", () => {
     // The reason may quote the gateway.
     if (guard.stoppedEarly !== undefined) onNotice?.(redactor.redactValue(`ending ${load}: ${guard.stoppedEarly.why}`));

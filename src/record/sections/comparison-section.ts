@@ -88,7 +88,7 @@ export const comparisonSchema = z.strictObject({
   reasons: z.array(reasonSchema),
   /** What to do next: what would decide an inconclusive session. */
   nextStep: z.string().optional(),
-  /** Of two stored runs, if it was given: latencies that differ by up to this factor are not decided. */
+  /** The `--noise-factor` of a comparison of two stored runs, if given: a latency counts as changed only beyond it. */
   noiseFactor: z.number().optional(),
   seed: z.int().nullable(),
   /** Blocks of the session in order, to record how it was interleaved. */

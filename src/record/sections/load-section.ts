@@ -41,7 +41,7 @@ const secondSchema = z.strictObject({
   dropped: count,
   /** Maximum within the second. */
   inFlight: count,
-  /** Of the admitted requests that ended in it; the modes are never mixed. */
+  /** E2E latency of the admitted requests that ended in this second, by mode. */
   responseByModeMs: responseByModeSchema,
   /** Of the admitted streams that ended in it. */
   ttftMs: secondQuantiles,

@@ -37,8 +37,8 @@ export async function assertKeysAccepted(
 }
 
 /**
- * The same after a load that the gateway rejected throughout, so that no verdict is about a wrong key. Before it, nothing is sent: a
- * load that the gateway admits shows that the key is right.
+ * The same after a load of which every request was rejected, so that no verdict is about a wrong key. The keys are not checked before
+ * the load, because any admitted request shows that its key is valid.
  */
 export async function assertKeysOfLoad(
   runs: readonly RanLoad["run"][],

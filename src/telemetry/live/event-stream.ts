@@ -8,8 +8,9 @@ export interface RunEnd {
   readonly headline: string;
   /** The first reason of the verdict; absent if it has none. */
   readonly reason?: string | undefined;
-  /** Path of the HTML report. The live page cannot link to a file, so it shows the command that opens the report. */
+  /** Path of the HTML report. */
   readonly report: string;
+  /** The command that opens the report; shown because the live page cannot link to a file. */
   readonly openCommand: string;
   /** Of all workloads, as in the report. */
   readonly thresholds: readonly LiveThreshold[];

@@ -156,7 +156,7 @@ export class LiveFeed implements Disposable {
     if (execution === undefined) this.#events.push({ run, event, does, atS });
   }
 
-  /** Takes over the final seconds from the record. A last second that the phase only began would look like a collapse. */
+  /** Takes over the final seconds from the record. An incomplete last second is dropped: it would look like a collapse. */
   ended(run: string, ended: JudgedPhase): void {
     const phase = this.phases.find(({ running }) => running.run === run && running.name === ended.name);
     if (phase === undefined) return;

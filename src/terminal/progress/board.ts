@@ -122,7 +122,7 @@ function headOf(text: string): string {
   return text.replace(/\d+/g, "");
 }
 
-/** Without denials the admitted rate is that of the sent requests, and the latency says more. */
+/** Without denials, the admitted rate equals the sent rate, so the latency is shown before it. */
 function loadLine(progress: LoadProgress, width: number, sinceS: number): string[] {
   const { run, phase, elapsedS, totalS, runLeftS, waiting, inFlight, denied, failed, invalid = 0 } = progress;
   const phaseLeftS = totalS === undefined ? undefined : totalS - elapsedS;

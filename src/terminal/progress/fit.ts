@@ -25,7 +25,7 @@ export function loadLeft(seconds: number, inFlight: number): string[] {
  * the table at the end may have to omit it.
  */
 export function e2eMedian({ responseByModeMs, admittedPerS }: LoadProgress): string[] {
-  // Without admitted requests it would be that of earlier seconds.
+  // While no requests are admitted, the median would be that of earlier seconds.
   if (admittedPerS === 0) return [];
   const { streaming, nonStreaming } = responseByModeMs ?? {};
   const text = (ms: number | undefined) => (ms === undefined ? undefined : `${formatNumber(ms)} ms`);

@@ -19,7 +19,7 @@ test("requests that the interruption ended do not count as failures of the gatew
     folder.path,
   );
   expect(await running.printed("searching")).toContain("; no time to hold a level for 75 s\n");
-  await server.untilSilent(5);
+  await server.untilUnserved(5);
   running.child.kill("SIGINT");
   const { code, stdout } = await running.finished;
   const found = JSON.parse(stdout);

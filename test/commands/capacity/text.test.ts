@@ -131,7 +131,7 @@ describe("how a search ended", () => {
     ["The gateway did not meet the objective at any level (response_ms p99 < 500).", "latency", notMet],
     ["The budget of 4,000 requests ran out before the search ended.", "nothing", { cut: "requests" }],
     [
-      "Limited by: latency. There was not enough time left for the next level. Each level above the declared limit, and the best level at the end, takes 75 s. A search of this range usually fits into --minutes 7.",
+      "Limited by: latency. There was not enough time left for the next level. Each level above the declared limit, and the best level at the end, takes 75 s. --minutes 7 is usually enough to search this range.",
       "latency",
       outOfTime,
     ],
@@ -142,7 +142,7 @@ describe("how a search ended", () => {
   test("the highest level of --to could not be held in time", () => {
     const text = textOf(found(20, "nothing", { ...outOfTime, held: undefined }), { to: 20 });
     expect(text).toContain(
-      "There was not enough time left to hold this level for 75 s. A search of this range usually fits into --minutes 7; to try higher levels, also increase --to.",
+      "There was not enough time left to hold this level for 75 s. --minutes 7 is usually enough to search this range; to try higher levels, also increase --to.",
     );
   });
 

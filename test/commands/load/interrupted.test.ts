@@ -27,7 +27,7 @@ test.each([
       { K: "ck-interrupted-0123456789abcdef" },
       folder.path,
     );
-    await server.untilSilent(5);
+    await server.untilUnserved(5);
     running.child.kill("SIGINT");
     const { code, stdout } = await running.finished;
     const { verdict, phases } = JSON.parse(stdout);

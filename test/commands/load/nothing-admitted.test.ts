@@ -94,13 +94,16 @@ describe.concurrent("a gateway that admits nothing never passes a load", () => {
     },
   );
 
-  test.each(Object.entries(WORKLOADS))("%s: it fails if only chat requests reject the key", async (_kind, workload) => {
-    const list = response('{"object":"list","data":[{"id":"plain","object":"model"}]}');
-    const { code, verdict } = await load((socket, request) => {
-      socket.write(request.startsWith("GET /v1/models ") && request.includes(KEY) ? list : unknownKey);
-    }, workload);
-    expect([code, verdict]).toEqual([1, "fail"]);
-  });
+  test.each(Object.entries(WORKLOADS))(
+    "%s: the load fails if the key is rejected only for chat requests",
+    async (_kind, workload) => {
+      const list = response('{"object":"list","data":[{"id":"plain","object":"model"}]}');
+      const { code, verdict } = await load((socket, request) => {
+        socket.write(request.startsWith("GET /v1/models ") && request.includes(KEY) ? list : unknownKey);
+      }, workload);
+      expect([code, verdict]).toEqual([1, "fail"]);
+    },
+  );
 
   test.each(Object.entries(WORKLOADS))("%s: the cause has one of the denials as evidence", async (_kind, workload) => {
     const { record } = await load((socket) => void socket.write(denied("429 No", "budget_exhausted")), workload);

@@ -57,7 +57,7 @@ test("a phase fails if every request failed; it decides nothing if requests were
   const judge = (...facts: readonly Observation[]) => judgeAdmission(facts)[0];
   expect(judge(failed("500"))).toMatchObject({ outcome: "broken", weight: "fail", basis: "content" });
   expect(judge(failed("reset"), failed("unreachable"))?.outcome).toBe("broken");
-  // Not of timing: that the machine was busy must not replace the reason.
+  // The basis is not timing: a busy machine must not replace the reason.
   expect(judge(failed("unreachable"), failed("unreachable"))).toMatchObject({ outcome: "undecided", basis: "content" });
   expect(judge(failed("aborted"))?.outcome).toBe("undecided");
   expect(judge(denied, failed("500"))?.outcome).toBe("undecided");

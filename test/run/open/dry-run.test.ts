@@ -6,7 +6,7 @@ import { gauntlet, temporaryFolder } from "../../support/gauntlet.ts";
 test.each([
   ["load", "starter"],
   ["conform", "auth"],
-])("a plan of %s %s needs no key, and a run does", async (command, what) => {
+])("%s %s --dry-run needs no key, but a real run does", async (command, what) => {
   using folder = temporaryFolder();
   const target = "baseUrl: http://127.0.0.1:9/v1\nkeys: { valid: env:NOT_SET }\nmodels: { chat: m }\nlimits: starter\n";
   writeFileSync(join(folder.path, "t.yaml"), target);

@@ -17,7 +17,7 @@ test("of a killed run whose tiers were measured again only the second measuremen
   expect(phasesOf(started, progress("recovery"), line(LOAD_DISCARDED))).toBeUndefined();
 });
 
-test("the latencies of a killed run are those of each mode, if its engine reported any", () => {
+test("a killed run keeps the latencies of each mode, if its engine reported any", () => {
   const secondsOf = (more: object) =>
     recoverLoad([started, progress("recovery", more)])?.runs[0]?.phases[0]?.series.map(
       ({ responseByModeMs }) => responseByModeMs,

@@ -59,7 +59,7 @@ test("a generator that was late stays marked after its phase has ended", () => {
   expect(feed.since(0).generator).toMatchObject({ late: false, wasLate: true });
 });
 
-test("the last second is omitted if its phase only began it, unless there is no other", () => {
+test("an incomplete last second is omitted unless it is the only one", () => {
   const originUs = nowUs();
   using feed = new LiveFeed({ target: "staging", redactor: new Redactor([]), onUpdate: () => undefined });
   const sender = { inFlight: 0, opened: 1 };

@@ -31,16 +31,19 @@ export function stepSeconds(range: SearchRange, level: number): number {
 const isOverRate = ({ unit, limits }: SearchRange, level: number): boolean =>
   unit === "rate" && limits !== undefined && level > limits.rpm / 60;
 
-/** Limits in the range that are assumed in turn. */
-const ASSUMED = 500;
+/** Number of limits across the range for which the search is simulated. */
+const SIMULATED_LIMITS = 500;
 
 /**
- * The duration of a search, seconds: the longest of those that find a limit in the range. A level takes longer if it has to be repeated.
+ * Worst-case duration of a search over all limits in the range, in seconds. Repeated levels are not included.
  */
 export async function searchSeconds(range: SearchRange): Promise<number> {
   const { from, to } = range;
   const lowest = Math.min(from, to);
-  const limits = Array.from({ length: ASSUMED }, (_, index) => lowest * (to / lowest) ** (index / (ASSUMED - 1)));
+  const limits = Array.from(
+    { length: SIMULATED_LIMITS },
+    (_, index) => lowest * (to / lowest) ** (index / (SIMULATED_LIMITS - 1)),
+  );
   const all = await Promise.all(limits.map((limit) => secondsToFind(limit, range)));
   return Math.max(...all);
 }

@@ -15,7 +15,7 @@ const CONFIDENCE = 0.95;
 /** Minimum number of requests for a bound on their number: fewer could not show much. */
 const MIN_REQUESTS = 20;
 /** Kinds of failures that a busy machine can cause as well. */
-const OF_TIMING: readonly string[] = ["deadline", "idle", "408"];
+const TIMING_FAILURES: readonly string[] = ["deadline", "idle", "408"];
 /** Judges the events of a run by the expectations of its workload. What one of several shards sent is not judged. */
 export function withEvents(run: JudgedRun): JudgedRun {
   const { events = [], generator } = run;
@@ -233,7 +233,7 @@ function judgeBound(named: Named, counted: Counted): Finding {
   const { bound, count, of, what, unit, kinds } = counted;
   const share = of === 0 ? 0 : count / of;
   const observed = `${formatNumber(count)} of ${formatCount(of, unit)} ${what}${of === 0 ? "" : ` (${percent(share)})`}${kinds.length === 0 ? "" : `: ${describeKinds(kinds)}`}`;
-  const isOfTiming = kinds.length > 0 && kinds.every((kind) => OF_TIMING.includes(kind.what));
+  const isOfTiming = kinds.length > 0 && kinds.every((kind) => TIMING_FAILURES.includes(kind.what));
   const facts = { ...named, requirements: [], expected: bound.text, observed };
   const decided = decide(counted);
   if (typeof decided === "boolean")

@@ -217,7 +217,7 @@ export function judgeAdmission(observations: readonly Observation[]): Finding[] 
       title,
       requirements: ["BASE-3"],
       undecided: observations.length === 0 ? "nothing was sent" : `${observed}: ${kindsText(observations)}`,
-      // Connections that all fail are not explained by a busy machine.
+      // A busy machine does not explain why every connection failed.
       basis: observations.length === 0 || isDenied ? "timing" : "content",
     }),
   ];

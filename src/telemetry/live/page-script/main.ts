@@ -247,7 +247,7 @@ type CountName = (typeof COUNTS)[number];
 const sumOf = (phases: readonly LivePhase[]) => (name: CountName) =>
   phases.reduce((all, { counts }) => all + counts[name], 0);
 
-/** After the end. Whether the generator was late too often for the figures to be trusted is in the verdict. */
+/** Tiles for a run that has ended. The verdict says whether the generator was late too often for the figures to be trusted. */
 function totals(phases: readonly LivePhase[], latency: LiveLatency | undefined): HTMLElement[] {
   const sum = sumOf(phases);
   const durationS = phases.reduce((all, { elapsedS }) => all + elapsedS, 0);
