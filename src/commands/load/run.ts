@@ -39,7 +39,7 @@ import {
   waitForStart,
 } from "../../run/loads/index.ts";
 import { findWorkload, openFolder, openTarget, type TargetOptions } from "../../run/open/index.ts";
-import { assertKeysOfLoad, loadTargetOf } from "../../run/preflight/index.ts";
+import { assertTargetOfLoad, loadTargetOf } from "../../run/preflight/index.ts";
 import { allKeys, type Target } from "../../target/index.ts";
 import { checkWatched, type Watch, type Watched, type WatchOptions, watchedBy } from "../../telemetry/live/index.ts";
 import { openTargetWatch, type TargetWatchOptions } from "../../telemetry/watch/index.ts";
@@ -128,8 +128,11 @@ export async function load(options: LoadOptions, control: RunControl): Promise<O
     ...evidence,
     ...watch?.listeners(evidence),
   });
+  const sent = workloads.map((workload, index) => ({ workload, source: options.what[index] ?? workload.name }));
   if (!interruption.signal.aborted)
-    await journalFailure(folder, redactor, () => assertKeysOfLoad(ran.section.runs, workloads, { ...permit, target }));
+    await journalFailure(folder, redactor, () =>
+      assertTargetOfLoad(ran.section.runs, sent, { ...permit, target }, evidence.onNotice),
+    );
   const section = (await targetWatch?.finish(ran.section, interruption.signal)) ?? ran.section;
   // The code that judges and renders is loaded after the load, so that the first request does not wait for it.
   const { finishLoad } = await import("../../run/judge/index.ts");

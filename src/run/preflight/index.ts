@@ -1,6 +1,7 @@
 export { type Advice, adviceLine, listAdvice, modelAdvice } from "./advice.ts";
+export { assertTargetOfLoad } from "./after-load.ts";
 export { dialectAdvice } from "./dialect-advice.ts";
 export { describeResponse, headerHint } from "./gateway-message.ts";
 export { fillModels, loadTargetOf } from "./load-target-models.ts";
 export { listedModels, listModels, modelsToTry, prepare, requestModelList, unreachable } from "./preflight.ts";
-export { assertKeysAccepted, assertKeysOfLoad } from "./wrong-key.ts";
+export { assertKeysAccepted } from "./wrong-key.ts";

@@ -1,6 +1,6 @@
 import type { RequestSpec, Response, Traffic } from "../../checks/index.ts";
 import { ConfigError, groupBy, isObject, member, UnreachableError, unreachableError } from "../../core/index.ts";
-import { likeliestFirst, listEntries } from "../../dialects/index.ts";
+import { type Dialect, likeliestFirst, listEntries } from "../../dialects/index.ts";
 import { addressesOf, type Target } from "../../target/index.ts";
 import { type Advice, adviceSentences, listAdvice, modelAdvice, suggestedModel } from "./advice.ts";
 import { describeResponse } from "./gateway-message.ts";
@@ -96,15 +96,34 @@ async function assertModelsExist(
   listed: readonly string[],
 ): Promise<void> {
   // The models of the embedded gateway exist: if it refuses one, that is a defect.
-  if (listed.length === 0 || source === "embedded") return;
+  if (source === "embedded") return;
   for (const dialect of dialects) {
     const { plain } = models[dialect];
-    if (plain === undefined || listed.includes(plain)) continue;
-    const refusal = await traffic.fixtures.refusalOfUnlisted(plain, dialect);
-    if (refusal === undefined) continue;
-    const message = `the gateway neither lists nor serves "${plain}" (${refusal.replace(/\p{Cc}+/gu, " ")}).`;
-    throw new ConfigError([{ file: source, path: `models.${dialect}`, message, hint: suggestedModel(plain, listed) }]);
+    if (plain === undefined) continue;
+    await assertModelExists(traffic, { id: plain, dialect, file: source, path: `models.${dialect}` }, listed);
   }
+}
+
+/** A model as a file names it. */
+export interface NamedModel {
+  readonly id: string;
+  readonly dialect: Dialect;
+  readonly file: string;
+  /** Path inside the file. */
+  readonly path: string;
+}
+
+/** @throws ConfigError if the gateway neither lists nor serves the model, although it serves one that it lists. */
+export async function assertModelExists(
+  traffic: Traffic,
+  { id, dialect, file, path }: NamedModel,
+  listed: readonly string[],
+): Promise<void> {
+  if (listed.length === 0 || listed.includes(id)) return;
+  const refusal = await traffic.fixtures.refusalOfUnlisted(id, dialect);
+  if (refusal === undefined) return;
+  const message = `the gateway neither lists nor serves "${id}" (${refusal.replace(/\p{Cc}+/gu, " ")}).`;
+  throw new ConfigError([{ file, path, message, hint: suggestedModel(id, listed) }]);
 }
 
 const PATHS = { models: "models", chat: "chat/completions", messages: "messages" } as const;

@@ -1,7 +1,5 @@
 import { type Response, Traffic } from "../../checks/index.ts";
 import { ConfigError } from "../../core/index.ts";
-import { isLimitReason } from "../../dialects/index.ts";
-import { keysOfLoad, type RanLoad, type Workload } from "../../load/index.ts";
 import type { Key, KeyName } from "../../target/index.ts";
 import type { Permit } from "../control/index.ts";
 import type { Advice } from "./advice.ts";
@@ -34,26 +32,6 @@ export async function assertKeysAccepted(
   if (target.source === "embedded") return;
   await using traffic = new Traffic({ target, budget, seed: 1, signal: new AbortController().signal });
   for (const key of new Set(keys)) await assertKeyAccepted(traffic, key);
-}
-
-/**
- * The same after a load of which every request was rejected, so that no verdict is about a wrong key. The keys are not checked before
- * the load, because any admitted request shows that its key is valid.
- */
-export async function assertKeysOfLoad(
-  runs: readonly RanLoad["run"][],
-  workloads: readonly Workload[],
-  permit: Pick<Permit, "target" | "budget">,
-): Promise<void> {
-  const phases = runs.flatMap((run) => run.phases).filter(({ sent }) => sent > 0);
-  const denials = phases.flatMap((phase) => phase.denials);
-  const isRejected = phases.every(({ sent, denied }) => denied === sent) && denials.length > 0;
-  // An account over its limit has an active key.
-  if (!isRejected || denials.some(({ reason }) => isLimitReason(reason))) return;
-  await assertKeysAccepted(
-    permit,
-    workloads.flatMap((workload) => keysOfLoad(workload, permit.target)),
-  );
 }
 
 /** The advice about a rejected key that only some checks need. */

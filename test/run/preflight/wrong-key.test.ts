@@ -52,6 +52,7 @@ async function run(baseUrl: string, args: readonly string[], keys = "{ valid: en
     `baseUrl: ${baseUrl}\nkeys: ${keys}\n${models}limits: { rpm: 6000, inFlight: 64 }\n`,
   );
   writeFileSync(join(folder.path, "w.yaml"), "name: w\narrivals: { kind: constant, ratePerS: 20, durationS: 2 }\n");
+  writeFileSync(join(folder.path, "few.yaml"), "name: few\narrivals: { kind: closed, inFlight: 1, requests: 15 }\n");
   return await gauntlet(
     args,
     { K: KEY, K2: "ck-second-0123456789abcdef", K3: "ck-empty-0123456789abcdef" },
@@ -105,6 +106,16 @@ describe("a gateway that rejects the key is not judged and not measured", () => 
     expect(stderr).toContain("the gateway rejects the key in keys.valid (403 invalid_api_key");
     expect(code).toBe(2);
   });
+});
+
+test("a load that is sent as planned, with a key that is always rejected", { timeout: 60_000 }, async () => {
+  await using server = await gateway(() => 401);
+  const { code, stderr } = await run(server.baseUrl, ["load", "few.yaml", "--target", "t.yaml"]);
+  expect(stderr).toContain("t.yaml (keys.valid): the gateway rejects the key in keys.valid (401 invalid_api_key");
+  expect(stderr).toContain("requests were rejected: checking the keys and models, at most 50 requests");
+  expect(code).toBe(2);
+  // Fifteen of the load, and those that find out about the key.
+  expect(server.sent()).toBeLessThan(25);
 });
 
 describe("a gateway that rejects a valid key in some places is judged", () => {

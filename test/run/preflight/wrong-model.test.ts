@@ -1,6 +1,8 @@
+// real-time: sends load, and judges how much of it was served in time
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { readOrRecover } from "../../../src/run/record/index.ts";
 import { gauntlet, temporaryFolder } from "../../support/gauntlet.ts";
 import { httpServer } from "../../support/judge.ts";
 
@@ -64,6 +66,49 @@ describe("a model in the target file", () => {
     const { stderr, code } = await run(server.baseUrl, "models: { chat: sonnet }");
     expect(stderr).not.toContain("neither lists nor serves");
     expect(code).not.toBe(2);
+  });
+});
+
+describe("load", { timeout: 60_000 }, () => {
+  const sonnet = { listed: ["haiku", "sonnet"], served: ["haiku", "sonnet"] };
+  const FEW = "{ kind: constant, ratePerS: 20, durationS: 1 }";
+
+  async function load(
+    models: string,
+    workload: string,
+    gatewayModels: { listed: string[]; served: string[] } = sonnet,
+  ) {
+    await using server = await gateway(gatewayModels);
+    using folder = temporaryFolder();
+    writeFileSync(join(folder.path, "t.yaml"), `baseUrl: ${server.baseUrl}\nkeys: { valid: env:K }\n${models}\n`);
+    writeFileSync(join(folder.path, "w.yaml"), `name: w\n${workload}\n`);
+    const args = ["load", "w.yaml", "--target", "t.yaml", "--out", "run"];
+    const ran = await gauntlet(args, { K: "ck-valid-0123456789abcdef" }, folder.path);
+    return { ...ran, record: readOrRecover(join(folder.path, "run")) };
+  }
+
+  test("with a misspelt model of the target file is an error of this file", async () => {
+    const { stderr, stdout, code, record } = await load("models: { chat: sonnte }", `arrivals: ${FEW}`);
+    expect(stderr).toContain(
+      't.yaml (models.chat): the gateway neither lists nor serves "sonnte" (404 model_not_found). Did you mean "sonnet"?',
+    );
+    expect(stdout).not.toContain("FAIL");
+    expect([code, record.verdict.result]).toEqual([2, "error"]);
+  });
+
+  test("with a misspelt model of the workload is an error of the workload, even if others are served", async () => {
+    const { stderr, code } = await load(
+      "models: { chat: sonnet }",
+      `arrivals: ${FEW}\nmix: [{ dialect: chat }, { dialect: chat, model: haikku }]`,
+    );
+    expect(stderr).toContain('w.yaml (mix.1.model): the gateway neither lists nor serves "haikku"');
+    expect(code).toBe(2);
+  });
+
+  test("fails if the gateway refuses a model that it lists", async () => {
+    const lists = { listed: ["haiku", "sonnet"], served: ["haiku"] };
+    const { record, code } = await load("models: { chat: sonnet }", `arrivals: ${FEW}`, lists);
+    expect([code, record.verdict.result]).toEqual([1, "fail"]);
   });
 });
 
