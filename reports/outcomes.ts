@@ -16,6 +16,8 @@ export interface Outcome {
   readonly violated: readonly string[];
   readonly layer: string;
   readonly durationMs: number;
+  /** Where the check is declared, or its error was thrown, as `file:line:column`; only for errors of the user's own suites. */
+  readonly place?: string | undefined;
   /** A known failure that the gateway's team has accepted, until when and why. It does not affect the verdict. */
   readonly waived?: string | undefined;
   /** Why it does not affect the verdict although it is not waived: no chosen profile requires it. */
@@ -77,6 +79,7 @@ function ofCheck(record: RunRecord, check: CheckResult, isNotRequired: boolean):
     violated: check.violated,
     layer: check.layer,
     durationMs: check.durationMs,
+    place: check.reason?.kind === "suite-error" ? check.reason.place : undefined,
     waived: check.waived && `waived until ${check.waived.expires} by ${check.waived.owner}: ${check.waived.reason}`,
     ...(isNotRequired && check.waived === undefined ? { notRequired: "no chosen profile requires it" } : {}),
   };

@@ -42,6 +42,8 @@ const LEVEL = { pass: "notice", fail: "error", error: "error", inconclusive: "wa
 interface Rolled {
   readonly title: string;
   readonly message: string;
+  /** `file:line:column`. */
+  readonly place?: string | undefined;
 }
 
 function ofCause(record: RunRecord, cause: Cause): Rolled {
@@ -55,18 +57,20 @@ function rolled(outcomes: readonly Outcome[]): Rolled[] {
   const groups = groupBy(outcomes, ({ status, id }) => `${status} ${id.replace(/\[.*$/s, "")}`);
   return [...groups].map(([name, group]) => {
     const times = group.length > 1 ? ` (${group.length} times)` : "";
-    return { title: `${name}${times}`, message: `${group[0].title}: ${group[0].message}` };
+    return { title: `${name}${times}`, message: `${group[0].title}: ${group[0].message}`, place: group[0].place };
   });
 }
 
 function capped(kind: "error" | "warning", entries: readonly Rolled[], taken: number): string[] {
   const room = MAX_PER_LEVEL - taken;
   const shown = entries.length > room ? entries.slice(0, room - 1) : entries;
-  const lines = shown.map(({ title, message }) => command(kind, title, message));
+  const lines = shown.map(({ title, message, place }) => command(kind, title, message, place));
   const rest = entries.length - shown.length;
   return rest === 0 ? lines : [...lines, command(kind, "Gauntlet", `and ${rest} more; the report has all`)];
 }
 
-function command(kind: "error" | "warning" | "notice", title: string, message: string): string {
-  return workflowCommand(kind, oneLine(title, MAX_TEXT_CHARACTERS), oneLine(message, MAX_TEXT_CHARACTERS));
+function command(kind: "error" | "warning" | "notice", title: string, message: string, place = ""): string {
+  const [, file, line] = /^(.+?):(\d+)/.exec(place) ?? [];
+  const at = file === undefined ? undefined : { file, line: Number(line) };
+  return workflowCommand(kind, oneLine(title, MAX_TEXT_CHARACTERS), oneLine(message, MAX_TEXT_CHARACTERS), at);
 }

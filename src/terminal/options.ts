@@ -5,7 +5,7 @@ import { type Range, within } from "./range.ts";
 
 export const text = (describe: string) => ({ type: "string", describe, requiresArg: true }) as const;
 export const many = (describe: string) =>
-  ({ type: "string", array: true, nargs: 1, describe, default: [] as string[] }) as const;
+  ({ type: "string", array: true, nargs: 1, describe, default: [] as string[], defaultDescription: "none" }) as const;
 export const flag = (describe: string) => ({ type: "boolean", describe, default: false }) as const;
 export const number = (describe: string, range?: Range) =>
   ({ type: "number", describe, requiresArg: true, ...(range !== undefined && within(range)) }) as const;

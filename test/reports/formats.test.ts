@@ -266,6 +266,16 @@ describe("markdown", () => {
   });
 });
 
+test("annotations: an error in the user's own suite is shown at its line", () => {
+  const place = "suites/own.ts:12:7";
+  const reason = { kind: "suite-error", place, text: "boom" } as const;
+  const own = { ...CHECKS[0], id: "own.broken", status: "harness-error", findings: [], reason } as CheckResult;
+  const lines = render("annotations", recordOf([own])).split("\n");
+  expect(lines).toContainEqual(
+    expect.stringMatching(/^::error file=suites\/own\.ts,line=12,title=harness-error own\.broken::/),
+  );
+});
+
 test("annotations: one for each cause, at most ten of a kind, omitted ones are counted", () => {
   const many = Array.from({ length: 30 }, (_, index) =>
     result(`auth.bad-${index}[chat]`, "fail", { findings: [broken({ pointer: `/field-${"abc".repeat(index)}` })] }),

@@ -29,7 +29,13 @@ export const overheadCommand = defineCommand({
   builder: (yargs) =>
     yargs.options({
       ...grouped("Gateways and their upstream", {
-        target: { type: "string", array: true, default: [] as string[], describe: "target files of the gateways" },
+        target: {
+          type: "string",
+          array: true,
+          default: [] as string[],
+          defaultDescription: "none",
+          describe: "target files of the gateways",
+        },
         upstream: text("base address of the upstream that the gateways call"),
         direct: text("target file of the upstream, instead of --upstream"),
         start: text("command that starts the first gateway; GAUNTLET_UPSTREAM has the address of its upstream"),

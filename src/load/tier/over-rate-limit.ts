@@ -1,3 +1,4 @@
+import { formatNumber } from "../../core/index.ts";
 import { nowUs } from "../../http/load-client/index.ts";
 import { finding, type Observation } from "../../judging/index.ts";
 import {
@@ -257,8 +258,8 @@ function judgeExceeded(
       title: "Admitted in a minute of overload",
       requirements: ["LIMIT-RATE-8"],
       observed: isLessThanLimit(count, rpm)
-        ? `${count}, less than the limit of ${rpm}: denied requests may count`
-        : `${count}, limit ${rpm}`,
+        ? `${formatNumber(count)}, less than the limit of ${formatNumber(rpm)}: denied requests may count`
+        : `${formatNumber(count)}, limit ${formatNumber(rpm)}`,
       basis: "timing",
     }),
   ];
