@@ -234,6 +234,7 @@ describe("init", () => {
       /^wrote gauntlet\.gitlab-ci\.yaml\n[\s\S]*Commit gauntlet\.gitlab-ci\.yaml, package\.json/,
     );
     expect([added.code, existsSync(join(folder.path, "gauntlet.gitlab-ci.yaml"))]).toEqual([0, true]);
+    expect(added.stdout).toContain("Start the gateway in the job");
     const twice = await gauntlet(["init", "--ci", "gitlab", "--ci-only"], {}, folder.path);
     expect([twice.code, twice.stderr]).toEqual([2, expect.stringContaining("gauntlet.gitlab-ci.yaml already exists")]);
     const wrong = await gauntlet(["init", "-y", "--force", "--base-url", "nowhere"], {}, folder.path);

@@ -35,7 +35,7 @@ export const initCommand = defineCommand({
     if (argv.ciOnly) {
       if (argv.ci === "none") throw new UsageError("--ci-only requires --ci github, --ci gitlab or --ci jenkins");
       const made = initJob(argv.ci, argv.force);
-      const steps = stepsForCi({ ci: argv.ci, baseUrl: undefined }, [...made.paths, ...ignoreFile(made)]);
+      const steps = stepsForCi({ ci: argv.ci, baseUrl: made.baseUrl }, [...made.paths, ...ignoreFile(made)]);
       return { exitCode: EXIT.pass, text: () => `${wroteText(made)}${stepsText(steps)}` };
     }
     assertNothingThere(argv.ci, argv.force);

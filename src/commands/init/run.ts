@@ -5,7 +5,8 @@ import { Traffic } from "../../checks/index.ts";
 import { ConfigError, messageOf, NAME, UsageError } from "../../core/index.ts";
 import { proposalPlan, propose } from "../../propose/index.ts";
 import { permitFor, programHere } from "../../run/control/index.ts";
-import { isLoopback, parseTarget } from "../../target/index.ts";
+import { withPlaceholders } from "../../run/open/index.ts";
+import { isLoopback, loadTarget, parseTarget, type Target } from "../../target/index.ts";
 import { CI_JOBS, type CiJob, jobForBranch } from "./ci-jobs.ts";
 
 /** The input of `gauntlet init`. An empty string leaves its line commented out. */
@@ -63,16 +64,18 @@ function assertNew(files: readonly { readonly path: string }[], force: boolean, 
  * Writes only the CI job, for a folder that `init` set up before.
  *
  * @throws UsageError when there is no target file, or the job already exists. Nothing is written then.
+ * @throws ConfigError when the target file is invalid.
  */
-export function initJob(ci: keyof typeof CI_JOBS, force: boolean): Initialised {
+export function initJob(ci: keyof typeof CI_JOBS, force: boolean): Initialised & Pick<Target, "baseUrl"> {
   if (!existsSync("gauntlet.yaml"))
     throw new UsageError("there is no gauntlet.yaml in this folder, and the CI job needs one", {
       hint: "Omit --ci-only to write both.",
     });
   const job = jobHere(ci);
   assertNew([job], force, "Add --force to overwrite.");
+  const { baseUrl } = loadTarget("gauntlet.yaml", withPlaceholders(process.env));
   write([job]);
-  return { paths: [job.path], ignored: updateGitignore(), gatewayNote: undefined };
+  return { paths: [job.path], ignored: updateGitignore(), gatewayNote: undefined, baseUrl };
 }
 
 function write(files: readonly { readonly path: string; readonly text: string }[]): void {

@@ -120,7 +120,8 @@ export async function openTarget(
   return { ...embedded, target: { ...embedded.target, configuration } };
 }
 
-const withPlaceholders = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+/** The environment with a value for every variable, to read a target file whose keys are not needed. */
+export const withPlaceholders = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   new Proxy(environment, { get: (known, name) => Reflect.get(known, name) || `not-set-${String(name)}` });
 
 /** Our own entry file: the embedded gateway is another process of this program. */
