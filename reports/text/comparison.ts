@@ -49,7 +49,8 @@ const HEADS: Readonly<Record<Comparison["verdict"], (a: string, b: string) => st
 export function describeComparison(comparison: Comparison): string {
   const { a, b, verdict, checks, metrics, drift, reasons } = comparison;
   const isUsable = areFiguresUsable(comparison);
-  const of = (one: ComparedMetric["verdict"]) => (isUsable ? metrics.filter((metric) => metric.verdict === one) : []);
+  const of = (one: ComparedMetric["verdict"]) =>
+    isUsable ? importantFirst(metrics.filter((metric) => metric.verdict === one)) : [];
   // What no block is long enough for counts only if the verdict may depend on it.
   const open = of("inconclusive").filter(
     ({ tooFewSamplesIn }) => verdict === "inconclusive" || tooFewSamplesIn !== "every block",
@@ -101,6 +102,15 @@ function changed(verdict: string, [first, ...more]: readonly ComparedMetric[]): 
   return [`${describeFigure(first.name)} (${figureChange(first, first.change)})${others} ${verdict}`];
 }
 
+/** Latencies first, and among these the kinds that users notice first. */
+function importantFirst(metrics: readonly ComparedMetric[]): ComparedMetric[] {
+  const kinds = Object.keys(FIGURES);
+  const kindOf = (name: string) => kinds.findIndex((kind) => name.includes(` ${kind}`));
+  const rank = ({ name, unit }: ComparedMetric) =>
+    Number(unit !== "ms") * 10 + (kindOf(name) < 0 ? kinds.length : kindOf(name));
+  return [...metrics].sort((one, other) => rank(one) - rank(other));
+}
+
 /** Maximum number of figures next to a verdict. */
 const MAX_FIGURES = 3;
 
@@ -113,12 +123,9 @@ export function mainMetrics(comparison: Comparison): ComparedMetric[] {
   const isShown = ({ a, b, verdict }: ComparedMetric) =>
     a !== null && b !== null && (comparison.kind === "live" || verdict !== "not worse");
   const measured = comparison.metrics.filter(isShown);
-  const kinds = Object.keys(FIGURES);
-  const kindOf = (name: string) => kinds.findIndex((kind) => name.includes(` ${kind}`));
-  // By verdict, then latencies first, and among these the kinds that users notice first.
-  const rank = ({ name, verdict, unit }: ComparedMetric) =>
-    order.indexOf(verdict) * 100 + Number(unit !== "ms") * 10 + (kindOf(name) < 0 ? kinds.length : kindOf(name));
-  const sorted = [...measured].sort((one, other) => rank(one) - rank(other));
+  const sorted = importantFirst(measured).sort(
+    (one, other) => order.indexOf(one.verdict) - order.indexOf(other.verdict),
+  );
   return sorted.slice(0, MAX_FIGURES);
 }
 

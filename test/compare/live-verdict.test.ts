@@ -151,3 +151,9 @@ test("the conclusion is one sentence that names what is worse", async () => {
     /^new is worse than old: \S.* p\d+, chat streaming \(\+\d+\.\d %\) and \d more figures regressed; .*figures are not worse.*\.$/,
   );
 });
+
+test("the figure that users notice first leads, whatever the order of the figures", async () => {
+  const found = await session({ response: 1.5, gaps: 1.5 });
+  for (const metrics of [found.metrics, found.metrics.toReversed()])
+    expect(describeComparison({ ...found, metrics })).toMatch(/^new is worse than old: E2E p\d+, chat streaming /);
+});
