@@ -19,12 +19,12 @@ export function renderHistory(
   colors: Colors,
   { exitCode, gate }: { readonly exitCode: number; readonly gate: boolean },
 ): string {
-  const { file, imported, known, comparisons, notImported, runs, trends, verdict, reasons } = history;
+  const { file, notImported, runs, trends, verdict, reasons } = history;
   const paint = painter(colors);
   const facts = factsOfHistory(history);
   const lines = [
     colors.dim(
-      `${oneLine(file)}: ${formatCount(imported, "run")} imported, ${formatNumber(known)} already there${comparisons === 0 ? "" : `, ${formatCount(comparisons, "comparison")} skipped`}; ${formatCount(runs.length, "run")} shown`,
+      `${oneLine(file)}: ${[...importedText(history), `${formatCount(runs.length, "run")} shown`].join("; ")}`,
     ),
     ...notImported.map(({ dir, why }) => colors.yellow(`not imported: ${oneLine(dir)}: ${oneLine(why)}`)),
     ...byGroup(trends)
@@ -125,4 +125,11 @@ function tableOf(all: readonly Trend[], runs: HistoryReport["runs"], colors: Col
 function runText({ runId, startedAt, build }: NonNullable<Trend["changePoint"]>, runs: HistoryReport["runs"]): string {
   const which = runs.find((run) => run.runId === runId)?.folder ?? build;
   return which === null ? utc(startedAt) : `${utc(startedAt)} (${oneLine(which, 40)})`;
+}
+
+/** What was imported; nothing if no folder was named. */
+function importedText({ imported, known, comparisons }: HistoryReport): string[] {
+  if (imported + known + comparisons === 0) return [];
+  const skipped = comparisons === 0 ? "" : `, ${formatCount(comparisons, "comparison")} skipped`;
+  return [`${formatCount(imported, "run")} imported, ${formatNumber(known)} already there${skipped}`];
 }

@@ -3,7 +3,6 @@ import type { MeasuredShare } from "../core/index.ts";
 import {
   type ComparedMetric,
   compareSeparateRuns,
-  isSameLoad,
   type LoadClass,
   type LoadPhase,
   type LoadRun,
@@ -11,6 +10,7 @@ import {
   type Quantiles,
   type RunRecord,
   SAMPLES_NEEDED,
+  sentTheSame,
 } from "../record/index.ts";
 import { COMPARED_COUNTS } from "./counts.ts";
 import { adjustForLengths, TOKENS_PER_REPLY } from "./reply-lengths.ts";
@@ -99,7 +99,7 @@ function judgedFigures(a: RunRecord, b: RunRecord, { noiseFactor }: StoredNoise)
     const now = b.load?.runs.find(({ name }) => name === before.name);
     if (now === undefined) return [];
     const later = figuresOf(now);
-    const isSame = isSameLoad(before, now);
+    const isSame = sentTheSame(before, now);
     const late = before.generator.valid && now.generator.valid ? undefined : "a generator was not on time";
     return [...figuresOf(before)].flatMap(
       ([name, { value, samples: firstSamples, unit, worse, stat, share, ...first }]) => {

@@ -1,3 +1,4 @@
+import { isObject } from "../core/index.ts";
 import type { RunRecord } from "./run-record.ts";
 import type { LoadRun } from "./sections/load-section.ts";
 
@@ -44,9 +45,24 @@ function suiteOf(id: string): string {
   return id.slice(0, id.indexOf("."));
 }
 
-/** Whether two runs sent the same load. */
+/** Whether two runs sent the same load and judged it by the same thresholds. */
 export function isSameLoad(a: LoadRun, b: LoadRun): boolean {
   const definitionOf = ({ kind, engine, limits, workload, length }: LoadRun) =>
     JSON.stringify({ kind, engine, limits, workload, length });
   return definitionOf(a) === definitionOf(b);
+}
+
+/** Parts of a workload file that only judge what was measured. */
+const JUDGING = ["thresholds", "allow"];
+
+/** What a load sends, as the workload file defines it: runs that are judged by other thresholds have comparable figures. */
+export function sentWorkload({ workload }: LoadRun): unknown {
+  return isObject(workload)
+    ? Object.fromEntries(Object.entries(workload).filter(([name]) => !JUDGING.includes(name)))
+    : workload;
+}
+
+/** Whether the figures of two loads are comparable: the same was sent in both. */
+export function sentTheSame(a: LoadRun, b: LoadRun): boolean {
+  return isSameLoad({ ...a, workload: sentWorkload(a) }, { ...b, workload: sentWorkload(b) });
 }

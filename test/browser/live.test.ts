@@ -271,6 +271,7 @@ thresholds: ${JSON.stringify(thresholds)}
   expect(await cells(1)).toEqual(thresholds);
   await eventually(() => page.locator("#connection").innerText()).toBe("The run has ended");
   expect(await cells(2)).toEqual(["met", "crossed", "inconclusive"]);
+  expect(await page.locator("#phases tr > :nth-child(2)").allInnerTexts()).toEqual(["fail"]);
   expect(await page.locator("h1").innerText()).toBe("Load on embedded reference gateway: bounded");
   const tooFew = expect.stringMatching(/^\d[\d,]* samples are too few for p999, which needs 3688$/);
   expect(await cells(3)).toEqual(["0", "0", tooFew]);

@@ -2,7 +2,8 @@ import pc from "picocolors";
 import { expect, test } from "vitest";
 import { FORMATS, renderComparison, renderTerminal } from "../../reports/index.ts";
 import { compareStored } from "../../src/compare/index.ts";
-import type { RunRecord } from "../../src/record/index.ts";
+import { workloadKey } from "../../src/policy/index.ts";
+import { isSameLoad, type RunRecord } from "../../src/record/index.ts";
 import { loadClass, loadPhase, loadRun, quantiles } from "../support/load-records.ts";
 import { recordOf, result } from "../support/records.ts";
 import { SAMPLES } from "../support/sample-records.ts";
@@ -159,6 +160,26 @@ test("if all undecided figures have one reason, the first line gives it", () => 
   const longer = { ...other, load: { runs: [{ ...load, workload: { another: true } }] } };
   const text = renderComparison(comparedWith(run(2_000), longer), pc.createColors(false));
   expect(text.split("\n")[0]).toMatch(/\d figures are undecided \(the two runs sent different loads\)/);
+});
+
+test("loads that only differ in what judges them have comparable figures and one series", () => {
+  const [before, after] = [
+    { thresholds: ["failed < 1 %"] },
+    { thresholds: ["failed < 2 %"], allow: { deniedShare: 0.1 } },
+  ].map((judging) => {
+    const record = run(2_000);
+    const [load] = record.load?.runs ?? [];
+    if (load === undefined) throw new Error("no load");
+    return { ...load, workload: { name: "w", ...judging } };
+  });
+  if (before === undefined || after === undefined) throw new Error("no load");
+  const withLoad = (load: typeof before) => ({ ...run(2_000), load: { runs: [load] } });
+  const text = renderComparison(comparedWith(withLoad(before), withLoad(after)), pc.createColors(false));
+  expect(text).not.toContain("sent different loads");
+  expect(workloadKey(before)).toBe(workloadKey(after));
+  expect(workloadKey(before)).not.toBe(workloadKey({ ...after, workload: { name: "w", maxInFlight: 2 } }));
+  // A threshold that was removed is not a check that the second run lost.
+  expect(isSameLoad(before, after)).toBe(false);
 });
 
 test("each reason in the page has its own status", () => {

@@ -162,7 +162,11 @@ class LivePage {
     byId("threshold-rows").replaceChildren(
       ...thresholds.map((one) => thresholdRow(one, this.#finalThresholds === undefined)),
     );
-    byId("phases").replaceChildren(...phases.map(phaseRow));
+    // Thresholds are about a workload, which has one phase; the phase itself was judged without them.
+    const isCrossed = this.#finalThresholds !== undefined && thresholds.some(({ outcome }) => outcome === "broken");
+    const judged =
+      isCrossed && phases.length === 1 ? phases.map((one) => ({ ...one, verdict: "fail" as const })) : phases;
+    byId("phases").replaceChildren(...judged.map(phaseRow));
     byId("denials").replaceChildren(...denials(phases));
     this.#showCharts();
     if (!byId("seconds").hasAttribute("open")) return;
