@@ -2,7 +2,7 @@ import { Traffic } from "../../checks/index.ts";
 import { isLimitReason } from "../../dialects/index.ts";
 import { keysOfLoad, modelFor, type RanLoad, type Workload } from "../../load/index.ts";
 import { type Permit, requestsOnly, sumOf } from "../control/index.ts";
-import { assertModelExists, listedModels, listModels, type NamedModel } from "./preflight.ts";
+import { assertModelExists, listedModels, modelsToTry, type NamedModel, requestModelList } from "./preflight.ts";
 import { assertKeysAccepted } from "./wrong-key.ts";
 
 /** A workload that was sent, with its file or name as the operator wrote it. */
@@ -47,7 +47,11 @@ export async function assertTargetOfLoad(
     await assertKeysAccepted(permit, keys);
   const { target, budget } = permit;
   await using traffic = new Traffic({ target, budget, seed: 1, signal: new AbortController().signal });
-  const listed = listedModels(await listModels(traffic));
+  const list = await requestModelList(traffic);
+  const listed = listedModels(list);
+  // Without a list there is nothing that a model can be missing from, and the verdict is about the load.
+  if (listed.length === 0) return;
+  await traffic.fillModels(modelsToTry(list));
   for (const model of models) await assertModelExists(traffic, model, listed);
 }
 
