@@ -112,7 +112,7 @@ test("a load that is sent as planned, with a key that is always rejected", { tim
   await using server = await gateway(() => 401);
   const { code, stderr } = await run(server.baseUrl, ["load", "few.yaml", "--target", "t.yaml"]);
   expect(stderr).toContain("t.yaml (keys.valid): the gateway rejects the key in keys.valid (401 invalid_api_key");
-  expect(stderr).toContain("requests were rejected: checking the keys and models, at most 50 requests");
+  expect(stderr).toContain("every request was rejected: checking the keys and models, at most 50 requests");
   expect(code).toBe(2);
   // Fifteen of the load, and those that find out about the key.
   expect(server.sent()).toBeLessThan(25);

@@ -96,12 +96,12 @@ describe("load", { timeout: 60_000 }, () => {
     expect([code, record.verdict.result]).toEqual([2, "error"]);
   });
 
-  test("with a misspelt model of the workload is an error of the workload, even if others are served", async () => {
+  test("with a misspelt model of the workload is an error of the workload", async () => {
     const { stderr, code } = await load(
       "models: { chat: sonnet }",
-      `arrivals: ${FEW}\nmix: [{ dialect: chat }, { dialect: chat, model: haikku }]`,
+      `arrivals: ${FEW}\nmix: [{ dialect: chat, model: haikku }]`,
     );
-    expect(stderr).toContain('w.yaml (mix.1.model): the gateway neither lists nor serves "haikku"');
+    expect(stderr).toContain('w.yaml (mix.0.model): the gateway neither lists nor serves "haikku"');
     expect(code).toBe(2);
   });
 
