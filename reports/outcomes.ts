@@ -16,7 +16,7 @@ export interface Outcome {
   readonly violated: readonly string[];
   readonly layer: string;
   readonly durationMs: number;
-  /** Where the check is declared, or its error was thrown, as `file:line:column`; only for errors of the user's own suites. */
+  /** Where a custom suite threw the error, or else where the check is declared: `file:line:column`, or only the file. */
   readonly place?: string | undefined;
   /** A known failure that the gateway's team has accepted, until when and why. It does not affect the verdict. */
   readonly waived?: string | undefined;

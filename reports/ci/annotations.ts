@@ -42,7 +42,7 @@ const LEVEL = { pass: "notice", fail: "error", error: "error", inconclusive: "wa
 interface Rolled {
   readonly title: string;
   readonly message: string;
-  /** `file:line:column`. */
+  /** `file:line:column`, or only the file. */
   readonly place?: string | undefined;
 }
 
@@ -70,7 +70,7 @@ function capped(kind: "error" | "warning", entries: readonly Rolled[], taken: nu
 }
 
 function command(kind: "error" | "warning" | "notice", title: string, message: string, place = ""): string {
-  const [, file, line] = /^(.+?):(\d+)/.exec(place) ?? [];
-  const at = file === undefined ? undefined : { file, line: Number(line) };
+  const [, file, line] = /^(.+?)(?::(\d+):\d+)?$/.exec(place) ?? [];
+  const at = file === undefined ? undefined : { file, line: line === undefined ? undefined : Number(line) };
   return workflowCommand(kind, oneLine(title, MAX_TEXT_CHARACTERS), oneLine(message, MAX_TEXT_CHARACTERS), at);
 }

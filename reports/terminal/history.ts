@@ -127,7 +127,7 @@ function runText({ runId, startedAt, build }: NonNullable<Trend["changePoint"]>,
   return which === null ? utc(startedAt) : `${utc(startedAt)} (${oneLine(which, 40)})`;
 }
 
-/** What was imported; nothing if no folder was named. */
+/** How much was imported; empty if there was nothing to import. */
 function importedText({ imported, known, comparisons }: HistoryReport): string[] {
   if (imported + known + comparisons === 0) return [];
   const skipped = comparisons === 0 ? "" : `, ${formatCount(comparisons, "comparison")} skipped`;

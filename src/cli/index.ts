@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { relative, resolve } from "node:path";
 import yargs, { type CommandModule } from "yargs";
 import {
   baselineCommand,
@@ -35,6 +34,7 @@ import {
 import {
   appendJobSummary,
   ConfigError,
+  type ConfigProblem,
   EXIT,
   GauntletError,
   isGithubJob,
@@ -224,12 +224,10 @@ function splitAtDashes(args: readonly string[]): {
 /** The default completion of yargs. */
 type Usual = (take: (error: Error | null, found: string[] | undefined) => void) => void;
 
-/** The first place that an error names, if it is in the repository of the job. */
-function placeOf(error: unknown): { readonly file: string; readonly line?: number | undefined } | undefined {
+/** The first place that an error names. */
+function placeOf(error: unknown): ConfigProblem | undefined {
   const [problem] = error instanceof ConfigError ? error.problems : [];
-  if (problem === undefined || !existsSync(problem.file)) return undefined;
-  const file = relative(process.env["GITHUB_WORKSPACE"] ?? process.cwd(), resolve(problem.file));
-  return file.startsWith("..") ? undefined : { file, line: problem.line };
+  return problem !== undefined && existsSync(problem.file) ? problem : undefined;
 }
 
 /** One message on stderr, and with `--json` the same as a document on stdout. */

@@ -3,6 +3,7 @@ import type { MeasuredShare } from "../core/index.ts";
 import {
   type ComparedMetric,
   compareSeparateRuns,
+  isSameLoad,
   type LoadClass,
   type LoadPhase,
   type LoadRun,
@@ -10,7 +11,7 @@ import {
   type Quantiles,
   type RunRecord,
   SAMPLES_NEEDED,
-  sentTheSame,
+  withoutPassCriteria,
 } from "../record/index.ts";
 import { COMPARED_COUNTS } from "./counts.ts";
 import { adjustForLengths, TOKENS_PER_REPLY } from "./reply-lengths.ts";
@@ -99,7 +100,7 @@ function judgedFigures(a: RunRecord, b: RunRecord, { noiseFactor }: StoredNoise)
     const now = b.load?.runs.find(({ name }) => name === before.name);
     if (now === undefined) return [];
     const later = figuresOf(now);
-    const isSame = sentTheSame(before, now);
+    const isSame = isSameLoad(withoutPassCriteria(before), withoutPassCriteria(now));
     const late = before.generator.valid && now.generator.valid ? undefined : "a generator was not on time";
     return [...figuresOf(before)].flatMap(
       ([name, { value, samples: firstSamples, unit, worse, stat, share, ...first }]) => {

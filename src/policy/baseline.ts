@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
 import { ConfigError, messageOf, UsageError } from "../core/index.ts";
-import { type ComparedMetric, type LoadRun, type RunRecord, STATUSES, sentWorkload } from "../record/index.ts";
+import { type ComparedMetric, type LoadRun, type RunRecord, STATUSES } from "../record/index.ts";
 import { measuredValue } from "./figure.ts";
 import { parseThreshold, type Threshold } from "./threshold.ts";
 
@@ -51,10 +51,10 @@ export function machineOf({ environment }: RunRecord): Machine {
   };
 }
 
-/** What the workload sends: figures of different loads are not comparable. */
+/** The requested workload: figures of different workloads are not comparable. */
 export function workloadKey(run: LoadRun): string {
   return createHash("sha256")
-    .update(JSON.stringify({ kind: run.kind, engine: run.engine, limits: run.limits, workload: sentWorkload(run) }))
+    .update(JSON.stringify({ kind: run.kind, engine: run.engine, limits: run.limits, workload: run.workload }))
     .digest("hex")
     .slice(0, 16);
 }

@@ -86,6 +86,6 @@ export {
 } from "./sections/profile-section.ts";
 export { type RetryAfterFigures, type RetryOutcome, retryAfterSchema } from "./sections/retry-after-section.ts";
 export type { Leak, WatchedMetric, WatchedMetrics, WatchedSample } from "./sections/watched-section.ts";
-export { isSameLoad, selectionOf, sentTheSame, sentWorkload } from "./selection.ts";
+export { isSameLoad, selectionOf, withoutPassCriteria } from "./selection.ts";
 export { countStatuses, DECIDED, FAILED, STATUSES, type Status, UNDECIDED, worstStatus } from "./status.ts";
 export { UNMEASURED } from "./unmeasured.ts";

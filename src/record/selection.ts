@@ -52,17 +52,12 @@ export function isSameLoad(a: LoadRun, b: LoadRun): boolean {
   return definitionOf(a) === definitionOf(b);
 }
 
-/** Parts of a workload file that only judge what was measured. */
-const JUDGING = ["thresholds", "allow"];
+/** Fields of a workload file that affect the verdict, not the load. */
+const PASS_CRITERIA = ["thresholds", "allow"];
 
-/** What a load sends, as the workload file defines it: runs that are judged by other thresholds have comparable figures. */
-export function sentWorkload({ workload }: LoadRun): unknown {
-  return isObject(workload)
-    ? Object.fromEntries(Object.entries(workload).filter(([name]) => !JUDGING.includes(name)))
-    : workload;
-}
-
-/** Whether the figures of two loads are comparable: the same was sent in both. */
-export function sentTheSame(a: LoadRun, b: LoadRun): boolean {
-  return isSameLoad({ ...a, workload: sentWorkload(a) }, { ...b, workload: sentWorkload(b) });
+/** The load without its pass criteria: figures are comparable even if the thresholds differ. */
+export function withoutPassCriteria(run: LoadRun): LoadRun {
+  if (!isObject(run.workload)) return run;
+  const sent = Object.entries(run.workload).filter(([name]) => !PASS_CRITERIA.includes(name));
+  return { ...run, workload: Object.fromEntries(sent) };
 }

@@ -16,7 +16,7 @@ export {
 export { messageProblem } from "./file/denial-message.ts";
 export { STATES, type State } from "./file/fixture-names.ts";
 export type { LedgerPrice, LedgerTarget } from "./file/ledger.ts";
-export { loadTarget, parseTarget } from "./file/load-target.ts";
+export { loadTarget, parseTarget, withPlaceholders } from "./file/load-target.ts";
 export { assertKind, readText, readYaml } from "./file/read-yaml.ts";
 export { type TargetFile, targetJsonSchema } from "./file/schema.ts";
 export { TIERS as TIER_LIMITS } from "./file/tiers.ts";

@@ -14,6 +14,7 @@ export {
   many,
   mutation,
   number,
+  optionalArray,
   out,
   PORTS,
   policy,

@@ -4,8 +4,9 @@ import type { Options } from "yargs";
 import { type Range, within } from "./range.ts";
 
 export const text = (describe: string) => ({ type: "string", describe, requiresArg: true }) as const;
-export const many = (describe: string) =>
-  ({ type: "string", array: true, nargs: 1, describe, default: [] as string[], defaultDescription: "none" }) as const;
+/** An array option that may be omitted. */
+export const optionalArray = { array: true, default: [] as string[], defaultDescription: "none" } as const;
+export const many = (describe: string) => ({ type: "string", ...optionalArray, nargs: 1, describe }) as const;
 export const flag = (describe: string) => ({ type: "boolean", describe, default: false }) as const;
 export const number = (describe: string, range?: Range) =>
   ({ type: "number", describe, requiresArg: true, ...(range !== undefined && within(range)) }) as const;

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
+import { workflowCommand } from "../../src/core/index.ts";
 import { gauntlet, temporaryFolder } from "../support/gauntlet.ts";
 import { httpServer } from "../support/judge.ts";
 
@@ -25,6 +26,15 @@ test("an error in a file is annotated at its line", async () => {
   const inOtherWorkspace = { ...inWorkspace, GITHUB_WORKSPACE: join(folder.path, "other") };
   const outside = await gauntlet(["conform", "--target", "t.yaml"], inOtherWorkspace, join(folder.path, "ci"));
   expect(outside.stderr).toMatch(/^::error title=Gauntlet::/m);
+});
+
+test("the file is relative to the repository root, and omitted if it is outside the repository", () => {
+  vi.stubEnv("GITHUB_WORKSPACE", "/repository");
+  const command = (file: string, line?: number) => workflowCommand("error", "Gauntlet", "no", { file, line });
+  expect(command("/repository/ci/own.ts", 3)).toBe("::error file=ci/own.ts,line=3,title=Gauntlet::no");
+  expect(command("/repository/ci/own.ts")).toBe("::error file=ci/own.ts,title=Gauntlet::no");
+  expect(command("/other/own.ts", 3)).toBe("::error title=Gauntlet::no");
+  vi.unstubAllEnvs();
 });
 
 test.each([

@@ -4,6 +4,7 @@ import {
   flag,
   grouped,
   many,
+  optionalArray,
   PORTS,
   REPLICAS,
   SEEDS,
@@ -70,16 +71,12 @@ export const gatewayCommand = defineCommand({
       ...grouped("Behaviour", {
         mutation: {
           type: "string",
-          array: true,
-          default: [] as string[],
-          defaultDescription: "none",
+          ...optionalArray,
           describe: "turn on a mutation (a deliberate defect)",
         },
         variant: {
           type: "string",
-          array: true,
-          default: [] as string[],
-          defaultDescription: "none",
+          ...optionalArray,
           describe: "turn on a variant (unusual, but valid)",
         },
         "list-mutations": flag("list the mutations and exit"),

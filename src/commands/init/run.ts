@@ -5,8 +5,7 @@ import { Traffic } from "../../checks/index.ts";
 import { ConfigError, messageOf, NAME, UsageError } from "../../core/index.ts";
 import { proposalPlan, propose } from "../../propose/index.ts";
 import { permitFor, programHere } from "../../run/control/index.ts";
-import { withPlaceholders } from "../../run/open/index.ts";
-import { isLoopback, loadTarget, parseTarget, type Target } from "../../target/index.ts";
+import { isLoopback, loadTarget, parseTarget, type Target, withPlaceholders } from "../../target/index.ts";
 import { CI_JOBS, type CiJob, jobForBranch } from "./ci-jobs.ts";
 
 /** The input of `gauntlet init`. An empty string leaves its line commented out. */

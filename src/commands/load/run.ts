@@ -10,13 +10,10 @@ import {
   eventSecrets,
   parseUntil,
   type Sample,
-  type ShardFile,
-  type ShardPart,
   servedWorkload,
   thresholdNeeds,
   type Until,
   type Workload,
-  writeShardFile,
 } from "../../load/index.ts";
 import type { Policy } from "../../policy/index.ts";
 import {
@@ -30,7 +27,6 @@ import {
 import { journalFailure, journalStart, optionWords } from "../../run/journal/index.ts";
 import {
   keepEvidence,
-  type OpenShard,
   openShard,
   runLoads,
   type ShardOptions,
@@ -39,11 +35,12 @@ import {
   waitForStart,
 } from "../../run/loads/index.ts";
 import { findWorkload, openFolder, openTarget, type TargetOptions } from "../../run/open/index.ts";
-import { assertTargetOfLoad, loadTargetOf } from "../../run/preflight/index.ts";
-import { allKeys, type Target } from "../../target/index.ts";
+import { assertLoadKeysAndModels, loadTargetOf } from "../../run/preflight/index.ts";
+import { allKeys } from "../../target/index.ts";
 import { checkWatched, type Watch, type Watched, type WatchOptions, watchedBy } from "../../telemetry/live/index.ts";
 import { openTargetWatch, type TargetWatchOptions } from "../../telemetry/watch/index.ts";
 import { dryRun } from "./dry-run.ts";
+import { HandedOver } from "./handed-over.ts";
 
 export interface LoadOptions extends TargetOptions, ShardOptions, WatchOptions, TargetWatchOptions {
   /** Tiers, shipped workloads, or workload files; several run concurrently. */
@@ -131,7 +128,7 @@ export async function load(options: LoadOptions, control: RunControl): Promise<O
   const sent = workloads.map((workload, index) => ({ workload, source: options.what[index] ?? workload.name }));
   if (!interruption.signal.aborted)
     await journalFailure(folder, redactor, () =>
-      assertTargetOfLoad(ran.section.runs, sent, { ...permit, target }, evidence.onNotice),
+      assertLoadKeysAndModels(ran.section.runs, sent, { ...permit, target }, evidence.onNotice),
     );
   const section = (await targetWatch?.finish(ran.section, interruption.signal)) ?? ran.section;
   // The code that judges and renders is loaded after the load, so that the first request does not wait for it.
@@ -270,49 +267,3 @@ async function k6Options(
 
 /** Per machine; for more machines use `gauntlet k6 export`. */
 const MAX_INSTANCES = 64;
-
-interface Ended {
-  readonly target: Target;
-  readonly redactor: Redactor;
-  /** Why it ended before its share was sent, if it did. */
-  readonly cut: string | undefined;
-}
-
-/** Collects the counts of a finished shard, and makes the file that is merged with those of the other shards. */
-class HandedOver {
-  readonly part: ShardPart;
-  readonly #name: string;
-  #counted: Pick<ShardFile, "share" | "lateMs"> | undefined;
-
-  constructor({ head, startUs, problems }: OpenShard) {
-    this.#name = `shard ${head.index}/${head.of}`;
-    this.part = {
-      index: head.index - 1,
-      of: head.of,
-      startUs,
-      problems,
-      onShare: (share, lateMs) => {
-        this.#counted = { share, lateMs };
-      },
-    };
-  }
-
-  close(
-    workload: Workload,
-    { target, redactor, cut }: Ended,
-  ): { readonly name: string; readonly file: string } | undefined {
-    if (this.#counted === undefined) return undefined;
-    const { name, written, warmupS, retryAfter, allow, objectives, namesTokens } = workload;
-    const { tally, ...share } = this.#counted.share;
-    const file = {
-      workload: { name, written, warmupS, retryAfter, allow, objectives, namesTokens },
-      keys: [target.keys.valid.name],
-      lateMs: this.#counted.lateMs,
-      cut: cut === undefined ? "" : `was ended by ${cut}`,
-      share,
-    };
-    // Not the histograms: they hold no text, and masking would corrupt their encoding.
-    const clean = redactor.redactValue(file);
-    return { name: this.#name, file: writeShardFile({ ...clean, share: { ...clean.share, tally } }) };
-  }
-}

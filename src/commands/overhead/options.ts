@@ -6,6 +6,7 @@ import {
   json,
   LENGTHS_S,
   number,
+  optionalArray,
   out,
   policy,
   seed,
@@ -31,9 +32,7 @@ export const overheadCommand = defineCommand({
       ...grouped("Gateways and their upstream", {
         target: {
           type: "string",
-          array: true,
-          default: [] as string[],
-          defaultDescription: "none",
+          ...optionalArray,
           describe: "target files of the gateways",
         },
         upstream: text("base address of the upstream that the gateways call"),

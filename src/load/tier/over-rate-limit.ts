@@ -258,7 +258,7 @@ function judgeExceeded(
       title: "Admitted in a minute of overload",
       requirements: ["LIMIT-RATE-8"],
       observed: isLessThanLimit(count, rpm)
-        ? `${formatNumber(count)}, less than the limit of ${formatNumber(rpm)}: denied requests may count`
+        ? `${formatNumber(count)}, less than the limit of ${formatNumber(rpm)}: denied requests may count toward the limit`
         : `${formatNumber(count)}, limit ${formatNumber(rpm)}`,
       basis: "timing",
     }),

@@ -9,7 +9,6 @@ export {
   openTarget,
   type TargetOptions,
   targetFileOf,
-  withPlaceholders,
 } from "./open-target.ts";
 export { isFolder, runFolders } from "./run-folders.ts";
 export { type Build, startBuild } from "./start-build.ts";

@@ -2,7 +2,14 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { UsageError } from "../../core/index.ts";
-import { hookProvisioner, loadTarget, type Provisioner, startEmbedded, type Target } from "../../target/index.ts";
+import {
+  hookProvisioner,
+  loadTarget,
+  type Provisioner,
+  startEmbedded,
+  type Target,
+  withPlaceholders,
+} from "../../target/index.ts";
 import type { OnProgress } from "../control/index.ts";
 
 export interface TargetOptions {
@@ -119,10 +126,6 @@ export async function openTarget(
   };
   return { ...embedded, target: { ...embedded.target, configuration } };
 }
-
-/** The environment with a value for every variable, to read a target file whose keys are not needed. */
-export const withPlaceholders = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
-  new Proxy(environment, { get: (known, name) => Reflect.get(known, name) || `not-set-${String(name)}` });
 
 /** Our own entry file: the embedded gateway is another process of this program. */
 export function mainFile(): string {

@@ -3,66 +3,75 @@ import { isLimitReason } from "../../dialects/index.ts";
 import { keysOfLoad, modelFor, type RanLoad, type Workload } from "../../load/index.ts";
 import { type Permit, requestsOnly, sumOf } from "../control/index.ts";
 import { assertModelExists, listedModels, modelsToTry, type NamedModel, requestModelList } from "./preflight.ts";
-import { assertKeysAccepted } from "./wrong-key.ts";
+import { assertKeyAccepted } from "./wrong-key.ts";
 
-/** A workload that was sent, with its file or name as the operator wrote it. */
+/** A workload that was sent, with its file, or the name of a built-in one. */
 export interface SentWorkload {
   readonly workload: Workload;
   readonly source: string;
 }
 
-/** Maximum number of requests that find out which listed models are served. */
-const LIST_REQUESTS = 30;
-/** The same for one key or one model. */
-const REQUESTS_EACH = 10;
+/** To find out which listed models are served. */
+const MAX_LIST_REQUESTS = 30;
+/** To check one key or one model. */
+const MAX_REQUESTS_EACH = 10;
 
 /**
- * Makes sure after a load that its denials are not due to a wrong key or a misspelt model, so that no verdict is about a mistake of
- * the operator. Nothing is checked before a load, because a single admitted request shows that its key and its model are right.
+ * Checks after a load whether a wrong key or a misspelt model caused the denials, so that a configuration mistake is not reported as
+ * a gateway failure. Nothing is checked before a load, because one admitted request proves that its key and model are valid.
  *
- * The requests are in addition to the plan; nothing is checked if the budget of the target does not allow them.
+ * These requests are not part of the plan. Nothing is checked if the target's budget does not allow them.
  *
- * @param onNotice receives the announcement of these requests.
- * @throws ConfigError if every request was rejected, and the gateway rejects the key elsewhere too, or refuses a model that it
- * neither lists nor serves, although it serves one that it lists.
+ * @param onNotice called with a notice before these requests are sent.
+ * @throws ConfigError if every request was rejected and these requests confirm the cause: the gateway rejects a key, or it neither
+ * lists nor serves a model, although it serves one that it lists.
  */
-export async function assertTargetOfLoad(
+export async function assertLoadKeysAndModels(
   runs: readonly RanLoad["run"][],
   sent: readonly SentWorkload[],
-  permit: Permit,
+  { target, budget, more }: Permit,
   onNotice: (text: string) => void,
 ): Promise<void> {
-  if (permit.target.source === "embedded") return;
-  const phases = runs.flatMap((run) => run.phases).filter((phase) => phase.sent > 0);
-  const denials = phases.flatMap((phase) => phase.denials);
-  const rejections = denials.filter(({ reason }) => !isLimitReason(reason));
-  // Others were served, or an account is over its limit: the key is active, and a workload may name an unknown model on purpose.
-  if (rejections.length === 0 || rejections.length < denials.length) return;
-  if (phases.some((phase) => phase.denied < phase.sent)) return;
-  const keys = sent.flatMap(({ workload }) => keysOfLoad(workload, permit.target));
-  const models = sent.flatMap((one) => modelsOf(one, permit.target));
-  const requests = LIST_REQUESTS + REQUESTS_EACH * (keys.length + models.length);
-  if (!permit.more(sumOf([requestsOnly("keys and models", requests)], false))) return;
+  if (target.source === "embedded" || !isEveryRequestRejected(runs)) return;
+  const keys = new Set(sent.flatMap(({ workload }) => keysOfLoad(workload, target)));
+  const models = sent.flatMap((one) => modelsOf(one, target));
+  const requests = MAX_LIST_REQUESTS + MAX_REQUESTS_EACH * (keys.size + models.length);
+  if (!more(sumOf([requestsOnly("keys and models", requests)], false))) return;
   onNotice(`every request was rejected: checking the keys and models, at most ${requests} requests`);
-  await assertKeysAccepted(permit, keys);
-  const { target, budget } = permit;
   await using traffic = new Traffic({ target, budget, seed: 1, signal: new AbortController().signal });
+  for (const key of keys) await assertKeyAccepted(traffic, key);
   const list = await requestModelList(traffic);
   const listed = listedModels(list);
-  // Without a list there is nothing that a model can be missing from, and the verdict is about the load.
+  // The models of a gateway without a list are unknown, so it is judged by the load.
   if (listed.length === 0) return;
   await traffic.fillModels(modelsToTry(list));
   for (const model of models) await assertModelExists(traffic, model, listed);
 }
 
-/** The models that the classes of a workload request, each once for each place that names it. */
+/**
+ * Whether every request was denied, and none by a limit. If some requests were admitted or denied by a limit, the key is active, and
+ * a workload may name an unknown model on purpose.
+ */
+function isEveryRequestRejected(runs: readonly RanLoad["run"][]): boolean {
+  const phases = runs.flatMap((run) => run.phases).filter(({ sent }) => sent > 0);
+  const denials = phases.flatMap((phase) => phase.denials);
+  return (
+    denials.length > 0 &&
+    denials.every(({ reason }) => !isLimitReason(reason)) &&
+    phases.every(({ denied, sent }) => denied === sent)
+  );
+}
+
+/** The models that a workload requests, with the places that name them. */
 function modelsOf({ workload, source }: SentWorkload, target: Permit["target"]): NamedModel[] {
-  const ofTier = target.dialects.map((dialect) => ({ dialect, stream: false, model: undefined }));
+  const ofTier = target.dialects.flatMap((dialect) =>
+    [false, true].map((stream) => ({ dialect, stream, model: undefined })),
+  );
   const classes = workload.tier === undefined ? workload.mix : ofTier;
   const named = classes.map(({ dialect, stream, model }, index): NamedModel => {
     if (model !== undefined) return { id: model, dialect, file: source, path: `mix.${index}.model` };
-    const id = modelFor(target, dialect, stream);
-    return { id, dialect, file: target.source, path: `models.${dialect}` };
+    const role = stream && target.models[dialect].stream !== undefined ? ".stream" : "";
+    return { id: modelFor(target, dialect, stream), dialect, file: target.source, path: `models.${dialect}${role}` };
   });
-  return [...new Map(named.map((one) => [`${one.path} ${one.id}`, one])).values()];
+  return [...new Map(named.map((one) => [one.path, one])).values()];
 }

@@ -37,6 +37,10 @@ export function parseTarget(text: string, path: string, environment: Environment
   return target;
 }
 
+/** The environment, with a placeholder for every variable that is not set: for loading a target file when its keys are not needed. */
+export const withPlaceholders = (environment: Environment): Environment =>
+  new Proxy(environment, { get: (known, name) => Reflect.get(known, name) || `not-set-${String(name)}` });
+
 /** Resolves references and collects the problems, so that all unset variables are reported at once. */
 class References {
   readonly #document: YamlDocument<TargetFile>;

@@ -108,7 +108,7 @@ describe("a gateway that rejects the key is not judged and not measured", () => 
   });
 });
 
-test("a load that is sent as planned, with a key that is always rejected", { timeout: 60_000 }, async () => {
+test("load: a key that is always rejected is an error in the target file", { timeout: 60_000 }, async () => {
   await using server = await gateway(() => 401);
   const { code, stderr } = await run(server.baseUrl, ["load", "few.yaml", "--target", "t.yaml"]);
   expect(stderr).toContain("t.yaml (keys.valid): the gateway rejects the key in keys.valid (401 invalid_api_key");

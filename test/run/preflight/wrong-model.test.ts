@@ -87,7 +87,7 @@ describe("load", { timeout: 60_000 }, () => {
     return { ...ran, record: readOrRecover(join(folder.path, "run")) };
   }
 
-  test("with a misspelt model of the target file is an error of this file", async () => {
+  test("reports a misspelt model in the target file as an error in that file", async () => {
     const { stderr, stdout, code, record } = await load("models: { chat: sonnte }", `arrivals: ${FEW}`);
     expect(stderr).toContain(
       't.yaml (models.chat): the gateway neither lists nor serves "sonnte" (404 model_not_found). Did you mean "sonnet"?',
@@ -96,7 +96,7 @@ describe("load", { timeout: 60_000 }, () => {
     expect([code, record.verdict.result]).toEqual([2, "error"]);
   });
 
-  test("with a misspelt model of the workload is an error of the workload", async () => {
+  test("reports a misspelt model in the workload as an error in that file", async () => {
     const { stderr, code } = await load(
       "models: { chat: sonnet }",
       `arrivals: ${FEW}\nmix: [{ dialect: chat, model: haikku }]`,

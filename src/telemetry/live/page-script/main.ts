@@ -162,11 +162,10 @@ class LivePage {
     byId("threshold-rows").replaceChildren(
       ...thresholds.map((one) => thresholdRow(one, this.#finalThresholds === undefined)),
     );
-    // Thresholds are about a workload, which has one phase; the phase itself was judged without them.
-    const isCrossed = this.#finalThresholds !== undefined && thresholds.some(({ outcome }) => outcome === "broken");
-    const judged =
-      isCrossed && phases.length === 1 ? phases.map((one) => ({ ...one, verdict: "fail" as const })) : phases;
-    byId("phases").replaceChildren(...judged.map(phaseRow));
+    const isFinal = this.#finalThresholds !== undefined && phases.length === 1;
+    byId("phases").replaceChildren(
+      ...phases.map((phase) => phaseRow(isFinal ? applyThresholds(thresholds, phase) : phase)),
+    );
     byId("denials").replaceChildren(...denials(phases));
     this.#showCharts();
     if (!byId("seconds").hasAttribute("open")) return;
@@ -291,6 +290,13 @@ function headerCell(text: string, scope: "col" | "row"): HTMLElement {
   const cell = make("th", text);
   cell.scope = scope;
   return cell;
+}
+
+/** Applies the thresholds to the only phase of a load. With several phases, a threshold covers the load as a whole, not one phase. */
+function applyThresholds(thresholds: readonly LiveThreshold[], phase: LivePhase): LivePhase {
+  const has = (expected: LiveThreshold["outcome"]) => thresholds.some(({ outcome }) => outcome === expected);
+  if (has("broken")) return { ...phase, verdict: "fail" };
+  return has("undecided") && phase.verdict === "pass" ? { ...phase, verdict: "inconclusive" } : phase;
 }
 
 function phaseRow({ phase, verdict, elapsedS, counts }: LivePhase): HTMLElement {
