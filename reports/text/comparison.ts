@@ -116,16 +116,19 @@ const MAX_FIGURES = 3;
 
 /**
  * The figures that decided, or the first ones; none if the figures are not usable. Two stored runs show too little of what is not worse.
+ * Undecided figures that changed by more than their margins explain an undecided session.
  */
 export function mainMetrics(comparison: Comparison): ComparedMetric[] {
   if (!areFiguresUsable(comparison)) return [];
-  const order: readonly ComparedMetric["verdict"][] = ["regressed", "improved", "not worse", "inconclusive"];
+  const order = ["regressed", "improved", "undecided beyond its margin", "not worse", "inconclusive"];
+  const rank = ({ verdict, change, margin }: ComparedMetric) =>
+    order.indexOf(
+      verdict === "inconclusive" && Math.abs(change ?? 0) > margin ? "undecided beyond its margin" : verdict,
+    );
   const isShown = ({ a, b, verdict }: ComparedMetric) =>
     a !== null && b !== null && (comparison.kind === "live" || verdict !== "not worse");
   const measured = comparison.metrics.filter(isShown);
-  const sorted = importantFirst(measured).sort(
-    (one, other) => order.indexOf(one.verdict) - order.indexOf(other.verdict),
-  );
+  const sorted = importantFirst(measured).sort((one, other) => rank(one) - rank(other));
   return sorted.slice(0, MAX_FIGURES);
 }
 

@@ -258,7 +258,11 @@ function decide({ spread, missing, ...metric }: Measured, figures: number): Comp
     pairs + 1,
     pairsNeeded(spread, Math.max(Math.abs(place - edge), edge / 4)),
   );
-  return verdictOf("inconclusive", `the interval contains the margin; about ${needed} pairs would decide it`, needed);
+  const why =
+    best > margin
+      ? `the whole interval lies beyond the margin, but ${pairs} pairs are too few to rule out chance`
+      : "the interval contains the margin";
+  return verdictOf("inconclusive", `${why}; about ${needed} pairs would decide it`, needed);
 }
 
 function geometricMean(values: readonly number[]): number {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { describeComparison } from "../../reports/text/index.ts";
+import { describeComparison, mainFigures } from "../../reports/text/index.ts";
 import { compareLive } from "../../src/compare/index.ts";
 import type { Block } from "../../src/compare/judge-metrics.ts";
 import { seededRandom } from "../../src/core/index.ts";
@@ -47,13 +47,13 @@ function blockOf(
   };
 }
 
-function session(b: Build, a: Build = {}): Promise<Comparison> {
+function session(b: Build, a: Build = {}, pairs = PAIRS): Promise<Comparison> {
   const behaviour = ({ checks = "pass" }: Build) => ({ checks: [result("auth.a", checks)], responses: new Map() });
   let seed = 0;
   return compareLive({
     a: { name: "old", label: "a" },
     b: { name: "new", label: "b" },
-    pairs: PAIRS,
+    pairs,
     seed: 5,
     behaviours: { a: behaviour(a), b: behaviour(b), control: behaviour(a) },
     runBlock: (name) => Promise.resolve(blockOf(name === "B" ? b : a, ++seed * 97)),
@@ -98,7 +98,7 @@ test.each<[what: string, b: Build, verdict: Comparison["verdict"], says: RegExp]
     "a tail of 2.4 times that varies widely",
     { tail: 2.4, noise: 1.9 },
     "inconclusive",
-    /E2E p99, chat streaming: the interval contains/,
+    /E2E p99, chat streaming: the whole interval lies beyond the margin, but 12 pairs are too few/,
   ],
   [
     "gaps that are no longer measured",
@@ -156,4 +156,13 @@ test("the figure that users notice first leads, whatever the order of the figure
   const found = await session({ response: 1.5, gaps: 1.5 });
   for (const metrics of [found.metrics, found.metrics.toReversed()])
     expect(describeComparison({ ...found, metrics })).toMatch(/^new is worse than old: E2E p\d+, chat streaming /);
+});
+
+test("with too few rounds, the reason is that chance is not ruled out, and the figures that changed most are first", async () => {
+  const found = await session({ response: 1.6 }, {}, 3);
+  expect(found.verdict).toBe("inconclusive");
+  expect(textsOf(found).join("\n")).toMatch(
+    /the whole interval lies beyond the margin, but 3 pairs are too few to rule out chance; about \d+ pairs would decide it: .*E2E p50, chat streaming/,
+  );
+  for (const figure of mainFigures(found)) expect(figure).toMatch(/\(\+[56]\d\.\d %, undecided\)$/);
 });
