@@ -7,6 +7,7 @@ export { embeddedSwitches, rerunAllOf } from "./evidence/reproduce.ts";
 export { shellWord } from "./evidence/shell.ts";
 export type { ReportSource } from "./evidence/source.ts";
 export { readHistogramLog } from "./figures/histogram-log.ts";
+export { type LatencyTable, latencyTableOf } from "./figures/latency-table.ts";
 export { loadResults } from "./figures/load-result.ts";
 export { ALL_FORMATS, DEFAULT_FORMATS, FORMATS, type Format } from "./formats.ts";
 export { type Layout, renderHistoryPage, renderResultPage } from "./html/render-html.tsx";

@@ -50,6 +50,21 @@ interface KindLatencies {
   readonly rows: readonly { readonly name: string; readonly cells: readonly string[] }[];
 }
 
+/** The latency table of a run, ready to be shown. */
+export interface LatencyTable {
+  /** `latency in at-rate-limit, ms`. */
+  readonly title: string;
+  readonly stats: readonly string[];
+  readonly kinds: readonly KindLatencies[];
+  /** Explains its names and signs. */
+  readonly legend: readonly string[];
+}
+
+export function latencyTableOf(run: LoadRun): LatencyTable {
+  const kinds = latenciesOf(run);
+  return { title: latencyTitle(run), stats: SHOWN_STATS, kinds, legend: latencyLegend(kinds) };
+}
+
 /** The latencies of a run: those of its main phase. */
 export function latenciesOf(run: LoadRun): KindLatencies[] {
   const phase = headlinePhase(run);

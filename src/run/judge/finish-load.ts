@@ -1,4 +1,4 @@
-import { loadResults, renderLoad } from "../../../reports/index.ts";
+import { type LatencyTable, latencyTableOf, loadResults, renderLoad } from "../../../reports/index.ts";
 import { readingRules } from "../../checks/index.ts";
 import type { Redactor } from "../../http/recorder/index.ts";
 import { type Sample, SHARD_FILE } from "../../load/index.ts";
@@ -46,8 +46,13 @@ type LoadOutcome = Outcome &
   Pick<RunRecord["verdict"], "headline"> & {
     /** The first reason of the verdict. */
     readonly reason: string | undefined;
-    /** Of each workload that has any. */
-    readonly thresholds: readonly { readonly run: string; readonly findings: readonly Finding[] }[];
+    readonly runs: readonly {
+      readonly run: string;
+      /** Of its thresholds. */
+      readonly findings: readonly Finding[];
+      readonly latencies: LatencyTable;
+      readonly generator: LoadRun["generator"];
+    }[];
   };
 
 /** Judges what was recorded; writes record, histograms and reports. */
@@ -90,9 +95,11 @@ export async function keepLoad(
     exitCode: record.verdict.exitCode,
     headline: record.verdict.headline,
     reason: record.verdict.reasons.find(({ kind }) => kind !== "more")?.text ?? loadResults(record)[0],
-    thresholds: (record.load?.runs ?? []).map((run) => ({
+    runs: (record.load?.runs ?? []).map((run) => ({
       run: run.name,
       findings: checksOfThresholds(record.checks, run).flatMap(({ findings }) => findings),
+      latencies: latencyTableOf(run),
+      generator: run.generator,
     })),
     document: loadDocument(record, folder.path),
     text: (colors) => renderLoad(record, { colors, folder: folder.path, isKept }),

@@ -1,5 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { LatencyTable } from "../../../reports/index.ts";
 import type { LiveThreshold, LiveUpdate } from "./live-feed.ts";
+
+/** Whether the figures of a run can be trusted. */
+export interface EndedGenerator {
+  readonly scheduleLagP99Ms: number;
+  /** Why it is not valid; empty if it is. */
+  readonly problems: readonly string[];
+}
 
 /** How a run ended, according to its record. */
 export interface RunEnd {
@@ -14,6 +22,12 @@ export interface RunEnd {
   readonly openCommand: string;
   /** Of all workloads, as in the report. */
   readonly thresholds: readonly LiveThreshold[];
+  readonly runs: readonly {
+    readonly run: string;
+    /** As in the report. */
+    readonly latencies: LatencyTable;
+    readonly generator: EndedGenerator;
+  }[];
 }
 
 /** A client that does not read is disconnected; it gets what it missed when it reconnects. */

@@ -72,7 +72,7 @@ export interface LiveUpdate {
     readonly loopDelayP99Ms: number;
     /** Beyond the bounds of a running phase. */
     readonly late: boolean;
-    /** Beyond them in this update or in an earlier one. */
+    /** The sends of a phase were late as a whole, which makes the run invalid. */
     readonly wasLate: boolean;
   };
   /** All phases so far, in the order of their start. */
@@ -130,7 +130,6 @@ export class LiveFeed implements Disposable {
   readonly #beganUs = nowUs();
   readonly #delay = new LoopDelay();
   readonly #ticking: NodeJS.Timeout;
-  #wasLate = false;
   #latest: LiveUpdate;
 
   constructor(options: LiveFeedOptions) {
@@ -230,13 +229,12 @@ export class LiveFeed implements Disposable {
       ({ running: { bounds } }, index) =>
         loopDelayP99Ms > bounds.loopDelayP99Ms || (lagMs[index] ?? 0) > bounds.scheduleLagP99Ms,
     );
-    // The lag of a phase is final when it has ended.
-    this.#wasLate ||= late || this.phases.some(({ running }) => lagP99MsOf(running) > running.bounds.scheduleLagP99Ms);
+    const wasLate = this.phases.some(({ running }) => lagP99MsOf(running) > running.bounds.scheduleLagP99Ms);
     return {
       id,
       target,
       elapsedS: (nowUs() - this.#beganUs) / 1_000_000,
-      generator: { scheduleLagP99Ms: Math.max(0, ...lagMs), loopDelayP99Ms, late, wasLate: this.#wasLate },
+      generator: { scheduleLagP99Ms: Math.max(0, ...lagMs), loopDelayP99Ms, late, wasLate },
       // Truncated after masking: a truncated key would not be recognised.
       phases: redactor.redactValue(phases).map((phase) => ({ ...phase, denials: phase.denials.map(shortened) })),
       latencies: latenciesOf(this.phases),

@@ -34,6 +34,13 @@ const HTML = `<!doctype html>
     <h2 id="totals-title">So far</h2>
     <dl id="totals" class="tiles"></dl>
   </section>
+  <section id="latencies" aria-labelledby="latencies-title" hidden>
+    <h2 id="latencies-title">Latency</h2>
+    <div class="scroll" tabindex="0" role="region" aria-label="Table of latencies"><table>
+      <thead><tr id="latency-columns"></tr></thead><tbody id="latency-rows"></tbody>
+    </table></div>
+    <p id="latency-legend" class="note"></p>
+  </section>
   <section id="thresholds" aria-labelledby="thresholds-title" hidden>
     <h2 id="thresholds-title">Thresholds</h2>
     <div class="scroll" tabindex="0" role="region" aria-label="Table of thresholds"><table>
@@ -96,7 +103,8 @@ table { border-collapse: collapse; width: 100%; font-size: .88rem; font-variant-
 th, td { text-align: right; white-space: nowrap; padding: .28rem .8rem .28rem 0; border-bottom: 1px solid var(--line); }
 th:first-child, td:first-child, #phases td:nth-child(2), thead th:nth-child(2) { text-align: left; }
 thead th { color: var(--soft); font-weight: 550; font-size: .8rem; }
-#rows td:nth-child(2), #columns th:nth-child(2) { text-align: right; }
+#rows td:nth-child(2), #columns th:nth-child(2), #latency-columns th:nth-child(2) { text-align: right; }
+#latency-rows .kind { font-weight: 550; } #latency-rows tr:not(:has(td)) th { color: var(--soft); }
 tbody th { font-weight: 500; } .good { color: var(--good); } .bad { color: var(--bad); } .held { color: var(--held); }
 #thresholds th, #thresholds td { text-align: left; } #threshold-rows th { font-family: var(--mono); } #threshold-rows td:last-child { white-space: normal; min-width: 14rem; }
 @media (max-width: 40rem) {

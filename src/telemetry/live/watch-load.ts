@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
-import { shellWord } from "../../../reports/index.ts";
+import { type LatencyTable, shellWord } from "../../../reports/index.ts";
 import { VERSION } from "../../core/index.ts";
 import type { Redactor } from "../../http/recorder/index.ts";
 import type { LoadsContext } from "../../load/index.ts";
-import type { Finding } from "../../record/index.ts";
+import type { Finding, LoadGenerator } from "../../record/index.ts";
 import type { Target } from "../../target/index.ts";
 import { EventStream, type RunEnd } from "./event-stream.ts";
 import { LiveFeed, liveThresholds } from "./live-feed.ts";
@@ -18,9 +18,15 @@ export interface Watched {
   readonly onNotice: (text: string) => void;
 }
 
-/** How a run ended, with the judged thresholds of its workloads. */
+/** How a run ended, and what its loads have shown. */
 interface EndedLoads extends Pick<RunEnd, "exitCode" | "headline" | "reason"> {
-  readonly thresholds: readonly { readonly run: string; readonly findings: readonly Finding[] }[];
+  readonly runs: readonly {
+    readonly run: string;
+    /** Of its thresholds. */
+    readonly findings: readonly Finding[];
+    readonly latencies: LatencyTable;
+    readonly generator: Pick<LoadGenerator, "problems" | "scheduleLagMs">;
+  }[];
 }
 
 /** Publishes a running load; the run never waits for its viewers. */
@@ -86,10 +92,17 @@ export async function watchLoad(options: WatchOptions, { target, redactor, onNot
         feed.ended(run, phase);
       },
     }),
-    finish: ({ exitCode, headline, reason, thresholds }, folder) => {
-      const judged = thresholds.flatMap(({ run, findings }) => liveThresholds(run, findings));
-      const openCommand = `gauntlet show-report ${shellWord(resolve(folder))}`;
-      end = { exitCode, headline, reason, report: resolve(folder, "report.html"), openCommand, thresholds: judged };
+    finish: ({ exitCode, headline, reason, runs }, folder) => {
+      end = {
+        ...{ exitCode, headline, reason },
+        report: resolve(folder, "report.html"),
+        openCommand: `gauntlet show-report ${shellWord(resolve(folder))}`,
+        thresholds: runs.flatMap(({ run, findings }) => liveThresholds(run, findings)),
+        runs: runs.map(({ run, latencies, generator: { problems, scheduleLagMs } }) => ({
+          ...{ run, latencies },
+          generator: { problems, scheduleLagP99Ms: scheduleLagMs.p99 },
+        })),
+      };
     },
     [Symbol.asyncDispose]: close,
   };

@@ -1,38 +1,26 @@
+import type { LatencyTable } from "../../../../reports/index.ts";
 import type { RunEnd } from "../event-stream.ts";
-import type { LiveLatency, LivePhase, LiveSecond, LiveThreshold, LiveUpdate } from "../live-feed.ts";
-import { CHARTS, Chart, type ChartOptions, valuesAt, valueText } from "./chart.ts";
-import { byId, figure, make, whole } from "./dom.ts";
+import type { LiveSecond, LiveUpdate } from "../live-feed.ts";
+import { CHARTS, Chart } from "./chart.ts";
+import { byId, make } from "./dom.ts";
+import {
+  applyThresholds,
+  chartsWith,
+  columnsOf,
+  denials,
+  headerCell,
+  latencyRows,
+  phaseRow,
+  readingOf,
+  secondRow,
+  thresholdRow,
+} from "./rows.ts";
+import { current, latencyTiles, soFar, totals } from "./tiles.ts";
 
 /** In the charts. */
 const SHOWN_S = 300;
 /** In the table. */
 const LISTED_S = 60;
-
-const COUNTS = ["offered", "admitted", "denied", "failed", "invalid", "dropped"] as const;
-const TONES = { pass: "good", warn: "held", fail: "bad", inconclusive: "held", "not-applicable": "" };
-
-interface Column {
-  readonly title: string;
-  readonly read: (second: LiveSecond) => string;
-}
-
-const columnsOf = (charts: readonly ChartOptions[]): readonly Column[] => [
-  { title: "Second", read: ({ atS }) => String(Math.round(atS)) },
-  ...charts.flatMap((chart) =>
-    chart.series.map(
-      ({ name, read }): Column => ({
-        title: `${chart.prefix ?? ""}${name}`,
-        read: (second) => valueText(chart, read(second)),
-      }),
-    ),
-  ),
-];
-
-/** Those with something to draw: not the latencies of a mode that a run does not have. */
-const chartsWith = (seconds: readonly LiveSecond[]): readonly ChartOptions[] =>
-  CHARTS.filter(
-    ({ unit, series }) => unit === "" || seconds.some((second) => series.some(({ read }) => read(second) !== null)),
-  );
 
 /** Stores the seconds of each run, as they arrive in events, and draws them. */
 class LivePage {
@@ -45,7 +33,7 @@ class LivePage {
   #isPaused = false;
   #hasEnded = false;
   /** As in the report, once the run has ended with a verdict. */
-  #finalThresholds: readonly LiveThreshold[] | undefined;
+  #end: RunEnd | undefined;
   /** The second that is read. */
   #cursorS: number | undefined;
 
@@ -70,7 +58,7 @@ class LivePage {
 
   end(end: RunEnd | null): void {
     this.#hasEnded = true;
-    this.#finalThresholds = end?.thresholds;
+    this.#end = end ?? undefined;
     byId("pause").hidden = true;
     const result = byId("result");
     result.hidden = false;
@@ -156,13 +144,16 @@ class LivePage {
     byId("current").hidden = this.#hasEnded;
     byId("tiles").replaceChildren(...current(seconds, phases));
     byId("totals-title").textContent = this.#hasEnded ? "Totals" : "So far";
-    byId("totals").replaceChildren(...(this.#hasEnded ? totals(phases, latency) : soFar(phases, generator, latency)));
-    const thresholds = (this.#finalThresholds ?? this.#latest.thresholds).filter(({ run }) => run === this.#chosen);
-    byId("thresholds").hidden = thresholds.length === 0;
-    byId("threshold-rows").replaceChildren(
-      ...thresholds.map((one) => thresholdRow(one, this.#finalThresholds === undefined)),
+    const ended = this.#end?.runs.find(({ run }) => run === this.#chosen);
+    byId("totals").replaceChildren(
+      ...(this.#hasEnded ? totals(phases, ended?.generator) : soFar(phases, generator, latency)),
+      ...(this.#hasEnded && ended === undefined ? latencyTiles(latency) : []),
     );
-    const isFinal = this.#finalThresholds !== undefined && phases.length === 1;
+    this.#showLatencies(ended?.latencies);
+    const thresholds = (this.#end ?? this.#latest).thresholds.filter(({ run }) => run === this.#chosen);
+    byId("thresholds").hidden = thresholds.length === 0;
+    byId("threshold-rows").replaceChildren(...thresholds.map((one) => thresholdRow(one, this.#end === undefined)));
+    const isFinal = this.#end !== undefined && phases.length === 1;
     byId("phases").replaceChildren(
       ...phases.map((phase) => phaseRow(isFinal ? applyThresholds(thresholds, phase) : phase)),
     );
@@ -179,6 +170,15 @@ class LivePage {
     );
   }
 
+  #showLatencies(table: LatencyTable | undefined): void {
+    byId("latencies").hidden = table === undefined || table.kinds.length === 0;
+    if (table === undefined) return;
+    byId("latencies-title").textContent = `${table.title[0]?.toUpperCase()}${table.title.slice(1)}`;
+    byId("latency-columns").replaceChildren(...["Requests", ...table.stats].map((stat) => headerCell(stat, "col")));
+    byId("latency-rows").replaceChildren(...latencyRows(table));
+    setText("latency-legend", table.legend.join("; "));
+  }
+
   #showCharts(): void {
     const all = this.#seconds();
     const seconds = all.slice(-SHOWN_S);
@@ -193,162 +193,10 @@ class LivePage {
   }
 }
 
-/** p50, p95 and p99 of all admitted requests so far. */
-function latencyTiles(latency: LiveLatency | undefined): HTMLElement[] {
-  const { streaming = null, nonStreaming = null } = latency?.responseByModeMs ?? {};
-  const tiles = [
-    ["TTFT", latency?.ttftMs ?? null, "all admitted streams"],
-    ["E2E latency", streaming, "all admitted streams"],
-    ["E2E latency", nonStreaming, "all admitted non-streaming replies"],
-  ] as const;
-  return tiles.flatMap(([name, of, what]) =>
-    of === null
-      ? []
-      : [tile(`${name} p50 / p95 / p99`, [of.p50, of.p95, of.p99].map(figure).join(" / "), `ms, ${what}`)],
-  );
-}
-
-/** The running phase and the last second. */
-function current(seconds: readonly LiveSecond[], phases: readonly LivePhase[]): HTMLElement[] {
-  const last = seconds.at(-1);
-  const now = phases.findLast(({ verdict }) => verdict === null);
-  const progress =
-    now === undefined || now.totalS === null ? "" : `${Math.floor(now.elapsedS)} of about ${Math.ceil(now.totalS)} s`;
-  return [
-    tile("Phase", now?.phase ?? "none", progress),
-    tile("Offered per second", whole(last?.offered), "due in the last second"),
-    tile("Admitted per second", whole(last?.admitted), "ended in the last second"),
-    tile("In flight", whole(now?.inFlight ?? 0), now === undefined ? "" : `${whole(now.connections)} connections`),
-  ];
-}
-
-/** Everything since the start of the run. */
-function soFar(
-  phases: readonly LivePhase[],
-  { scheduleLagP99Ms, loopDelayP99Ms, late, wasLate }: LiveUpdate["generator"],
-  latency: LiveLatency | undefined,
-): HTMLElement[] {
-  const sum = sumOf(phases);
-  const delays = `lag p99 ${figure(scheduleLagP99Ms)} ms, loop delay p99 ${figure(loopDelayP99Ms)} ms`;
-  return [
-    ...latencyTiles(latency),
-    tile("Admitted", whole(sum("admitted")), `of ${whole(sum("offered"))} offered`),
-    tile("Denied", whole(sum("denied")), "", sum("denied") > 0 ? "caution" : ""),
-    tile("Failed", whole(sum("failed")), "", sum("failed") > 0 ? "bad" : ""),
-    tile("Invalid", whole(sum("invalid")), "2xx replies that no client could use", sum("invalid") > 0 ? "bad" : ""),
-    tile(
-      "Generator",
-      late ? "late" : wasLate ? "was late" : "on time",
-      delays,
-      late ? "bad" : wasLate ? "caution" : "",
-    ),
-  ];
-}
-
-type CountName = (typeof COUNTS)[number];
-
-const sumOf = (phases: readonly LivePhase[]) => (name: CountName) =>
-  phases.reduce((all, { counts }) => all + counts[name], 0);
-
-/** Tiles for a run that has ended. The verdict says whether the generator was late too often for the figures to be trusted. */
-function totals(phases: readonly LivePhase[], latency: LiveLatency | undefined): HTMLElement[] {
-  const sum = sumOf(phases);
-  const durationS = phases.reduce((all, { elapsedS }) => all + elapsedS, 0);
-  const ofOffered = `of ${whole(sum("offered"))} offered`;
-  const count = phases.length === 1 ? "1 phase" : `${phases.length} phases`;
-  return [
-    tile("Offered", whole(sum("offered")), `in ${Math.round(durationS)} s, ${count}`),
-    tile("Admitted", whole(sum("admitted")), ofOffered),
-    tile("Denied", whole(sum("denied")), ofOffered, sum("denied") > 0 ? "caution" : ""),
-    tile("Failed", whole(sum("failed")), ofOffered, sum("failed") > 0 ? "bad" : ""),
-    tile("Invalid", whole(sum("invalid")), "2xx replies that no client could use", sum("invalid") > 0 ? "bad" : ""),
-    tile("Dropped", whole(sum("dropped")), ofOffered, sum("dropped") > 0 ? "caution" : ""),
-    ...latencyTiles(latency),
-    tile(
-      "Admitted per second",
-      figure(durationS > 0 ? sum("admitted") / durationS : 0),
-      phases.length === 1 ? "until the last response" : "mean of the phases",
-    ),
-  ];
-}
-
 /** `2 min 8 s`. */
 function duration(seconds: number): string {
   const whole = Math.ceil(seconds);
   return whole < 60 ? `${whole} s` : `${Math.floor(whole / 60)} min ${whole % 60} s`;
-}
-
-function tile(name: string, value: string, note: string, tone = ""): HTMLElement {
-  const shown = make("dd", value, tone);
-  shown.append(make("small", note));
-  const box = make("div");
-  box.append(make("dt", name), shown);
-  return box;
-}
-
-function headerCell(text: string, scope: "col" | "row"): HTMLElement {
-  const cell = make("th", text);
-  cell.scope = scope;
-  return cell;
-}
-
-/** Applies the thresholds to the only phase of a load. With several phases, a threshold covers the load as a whole, not one phase. */
-function applyThresholds(thresholds: readonly LiveThreshold[], phase: LivePhase): LivePhase {
-  const has = (expected: LiveThreshold["outcome"]) => thresholds.some(({ outcome }) => outcome === expected);
-  if (has("broken")) return { ...phase, verdict: "fail" };
-  return has("undecided") && phase.verdict === "pass" ? { ...phase, verdict: "inconclusive" } : phase;
-}
-
-function phaseRow({ phase, verdict, elapsedS, counts }: LivePhase): HTMLElement {
-  const row = make("tr");
-  row.append(
-    headerCell(phase, "row"),
-    make("td", verdict ?? "running", verdict === null ? "" : TONES[verdict]),
-    make("td", `${Math.floor(elapsedS)} s`),
-    ...COUNTS.map((name) => make("td", whole(counts[name]))),
-  );
-  return row;
-}
-
-const THRESHOLD_STATES = {
-  met: ["met", "good"],
-  broken: ["crossed", "bad"],
-  undecided: ["open", "held"],
-  observed: ["observed", ""],
-} as const;
-
-/** @param isRunning whether the state may still change. */
-function thresholdRow({ threshold, outcome, value }: LiveThreshold, isRunning: boolean): HTMLElement {
-  const [soFar, tone] = THRESHOLD_STATES[outcome];
-  const state = outcome === "undecided" && !isRunning ? "inconclusive" : soFar;
-  const row = make("tr");
-  row.append(
-    headerCell(threshold, "row"),
-    make("td", isRunning && outcome !== "undecided" ? `${state} so far` : state, tone),
-    make("td", value),
-  );
-  return row;
-}
-
-function denials(phases: readonly LivePhase[]): HTMLElement[] {
-  const counts = new Map<string, number>();
-  for (const phase of phases)
-    for (const { reason, count } of phase.denials) counts.set(reason, (counts.get(reason) ?? 0) + count);
-  const items = [...counts].sort(([, a], [, b]) => b - a);
-  return items.length === 0
-    ? [make("li", "none")]
-    : items.map(([reason, count]) => make("li", `${whole(count)} × ${reason}`));
-}
-
-function secondRow(second: LiveSecond, columns: readonly Column[]): HTMLElement {
-  const row = make("tr");
-  row.append(...columns.map(({ read }) => make("td", read(second))));
-  return row;
-}
-
-function readingOf(second: LiveSecond, charts: readonly ChartOptions[]): string {
-  const values = charts.map((chart) => `${chart.prefix ?? ""}${valuesAt(chart, second)}`);
-  return `${Math.round(second.atS)} s, ${second.phase}: ${values.join("; ")}`;
 }
 
 /** Text that does not change is not read out again. */
