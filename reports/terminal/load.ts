@@ -157,9 +157,10 @@ function throughputLine(phase: LoadPhase): string {
   return `  throughput: ${perS(admittedPerS)} admitted/s in the ${steadyText(steady)}; ${perS(rates.admitted)}/s ${all}`;
 }
 
-function unsteadyText({ steady }: LoadPhase): string {
+function unsteadyText(phase: LoadPhase): string {
+  const { steady } = phase;
   if (steady === undefined || steady.kind === "steady" || steady.kind === "too-short") return "";
-  return `; no steady state (${steady.kind}): ${describeUnsteady(steady.kind)}`;
+  return `; no steady state${describeUnsteady(phase)}`;
 }
 
 function outputLine({ classes, durationS }: LoadPhase): string {

@@ -17,10 +17,10 @@ function phaseWith(steady: JudgedPhase["steady"], count: number): JudgedPhase {
   return loadPhase("constant", { classes: [loadClass({ responseMs, ttftMs: null, count })], series, steady });
 }
 
-function rendered(steady: JudgedPhase["steady"], count = 960) {
+function rendered(steady: JudgedPhase["steady"], count = 960, more: Partial<JudgedPhase> = {}) {
   const record = recordOf([], {
     command: "load",
-    load: { runs: [loadRun("w", { phases: [phaseWith(steady, count)] })] },
+    load: { runs: [loadRun("w", { phases: [{ ...phaseWith(steady, count), ...more }] })] },
   });
   return {
     terminal: renderLoad(record, { colors: pc.createColors(false), folder: "run" }),
@@ -60,7 +60,14 @@ describe("figures with intervals", () => {
   test("a missing steady state is stated", () => {
     const { terminal, html } = rendered({ fromS: null, toS: null, kind: "growth" });
     expect(terminal).toMatch(/throughput: .* until the last response; no steady state \(growth\): more and more/);
-    expect(html).toContain("none: growth");
+    expect(html).toContain("none (growth): more and more");
+  });
+
+  test("a ramp has none because its own rate changed", () => {
+    const drift = { fromS: null, toS: null, kind: "drift" } as const;
+    const series = loadSeries(0, 60, 16, 17).map((second, index) => ({ ...second, offered: index + 1 }));
+    expect(rendered(drift, 960, { series }).terminal).toMatch(/; no steady state: the offered rate changed$/m);
+    expect(rendered(drift).terminal).toMatch(/; no steady state \(drift\): the rate or the E2E latency rose or fell/);
   });
 });
 

@@ -11,6 +11,8 @@ const DIFFERENT_SHARE = 0.05;
 /** A trend: rank correlation in standard errors, and the change from the first quarter to the last. */
 const TREND_ERRORS = 3.3;
 const TREND_SHARE = 0.1;
+/** Smaller changes of a latency do not matter, however large they are in percent: a fast gateway varies by that with the machine, ms. */
+const MIN_CHANGE_MS = 1;
 /**
  * After a removed warm-up, a trend that continues it by this share needs less evidence: the warm-up has not ended.
  */
@@ -71,12 +73,12 @@ function latenciesOf(seconds: readonly LoadSecond[], mode: "streaming" | "nonStr
   });
   const values = known.map(({ p50 }) => p50);
   const indexes = known.map(({ index }) => index);
-  const cut = warmUpOf(values);
+  const cut = warmUpOf(values, MIN_CHANGE_MS);
   return { values, indexes, warmUp: cut === 0 ? 0 : (indexes[cut] ?? 0) };
 }
 
-/** Length of the beginning that differs from what follows; at most half. */
-function warmUpOf(values: readonly number[]): number {
+/** Length of the beginning that differs from what follows; at most half. @param minChange the smallest difference that matters. */
+function warmUpOf(values: readonly number[], minChange = 0): number {
   let [best, lowest] = [0, Number.POSITIVE_INFINITY];
   for (let cut = 0; cut <= values.length / 2; cut++) {
     const rest = values.slice(cut);
@@ -88,24 +90,25 @@ function warmUpOf(values: readonly number[]): number {
   const difference = Math.abs(meanOf(values.slice(0, best)) - meanOf(rest));
   const deviation = Math.sqrt(squaresOf(rest) / Math.max(1, rest.length - 1));
   const error = deviation * Math.sqrt(1 / Math.max(1, best) + 1 / rest.length);
-  const isDifferent = difference > DIFFERENT_ERRORS * error && difference > DIFFERENT_SHARE * Math.abs(meanOf(rest));
+  const isDifferent =
+    difference > DIFFERENT_ERRORS * error && difference > Math.max(minChange, DIFFERENT_SHARE * Math.abs(meanOf(rest)));
   return best > 0 && isDifferent ? best : 0;
 }
 
-/** Whether values rise or fall after the removed beginning. @param differs whether that beginning differs from the rest. */
+/** Whether latencies rise or fall after the removed beginning. @param differs whether that beginning differs from the rest. */
 function isMovingAfter(values: readonly number[], from: number, differs: boolean): boolean {
   const rest = values.slice(from);
   const [first, last] = quartersOf(rest);
   const difference = meanOf(rest) - meanOf(values.slice(0, from));
   const goesOn = differs && (last - first) / difference > CONTINUED_SHARE;
-  return hasTrend(rest, goesOn ? CONTINUED_ERRORS : TREND_ERRORS);
+  return hasTrend(rest, { minErrors: goesOn ? CONTINUED_ERRORS : TREND_ERRORS, minChange: MIN_CHANGE_MS });
 }
 
 /** Whether values rise or fall from their first quarter to their last, beyond chance. */
-function hasTrend(values: readonly number[], leastErrors = TREND_ERRORS): boolean {
+function hasTrend(values: readonly number[], { minErrors = TREND_ERRORS, minChange = 0 } = {}): boolean {
   const errors = Math.abs(rankCorrelation(values)) * Math.sqrt(values.length - 1);
   const [first, last] = quartersOf(values);
-  return errors > leastErrors && Math.abs(last - first) > TREND_SHARE * Math.min(first, last);
+  return errors > minErrors && Math.abs(last - first) > Math.max(minChange, TREND_SHARE * Math.min(first, last));
 }
 
 /** Whether requests are sent faster than they are completed. */

@@ -51,7 +51,7 @@ const HTML = `<!doctype html>
   <section id="charts" tabindex="-1" aria-labelledby="charts-title">
     <h2 id="charts-title">Per second</h2>
     <p class="tools"><button type="button" id="pause" aria-pressed="false">Pause</button>
-    <span class="note">Hover over a chart, or focus it and use the arrow keys, to see one second. Press Esc to return to the latest second. A latency line has a gap where no admitted request ended.</span></p>
+    <span class="note">Hover over a chart, or focus it and use the arrow keys, to see one second. Press Esc to return to the latest second. A latency line has a gap where no admitted request ended. Of fewer than 20 requests in a second, p95 and p99 are both the slowest one.</span></p>
     <p id="reading" aria-live="polite"></p>
     <div id="figures"></div>
     <details id="seconds"><summary>The last 60 seconds as a table</summary>

@@ -77,6 +77,13 @@ describe("where a phase is steady", () => {
     for (const { kind: other, fromS, toS } of found) if (other === kind) expect([fromS, toS]).toEqual([null, null]);
   });
 
+  test("throughout, when a fast gateway becomes faster by less than a millisecond", () => {
+    const found = Array.from({ length: 20 }, (_, seed) =>
+      steadyOf(secondsOf({ latencyMs: (atS) => 2.4 - 0.8 * (atS / 60) }, seed), 5),
+    );
+    expect(found.filter(({ kind, fromS }) => kind === "steady" && fromS === 5).length).toBeGreaterThanOrEqual(19);
+  });
+
   test("throughout, when streams of 2 s begin to end after 2 s", () => {
     const streamMs = (atS: number) => (atS < 2 ? null : 2_000);
     const found = Array.from({ length: 100 }, (_, seed) => steadyOf(secondsOf({ streamMs }, seed), 5));
