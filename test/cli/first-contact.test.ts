@@ -279,8 +279,8 @@ describe("doctor", () => {
       "upstream (needs `upstream:`), ledger (needs `ledger:`), replicas (needs `addresses:`), token-limits (needs `tokenLimits:`)",
     );
     expect(of("cannot run").next).toContain("empty: env:GW_EMPTY");
-    expect(exitCode).toBe(4);
-    expect(code).toBe(4);
+    expect(exitCode).toBe(2);
+    expect(code).toBe(2);
     for (const key of Object.values(keys)) expect(stdout).not.toContain(key);
   });
 
@@ -340,7 +340,10 @@ describe("doctor", () => {
       }
       const [, page = "", heading = ""] = /\((docs\/[\w.-]+), "(.*)"\)/.exec(without.of("gateway")?.next ?? "") ?? [];
       expect(readFileSync(join(ROOT, page), "utf8")).toContain(`## ${heading}\n`);
-      expect(without.code).toBe(4);
+      // One header is missing: one problem, and its solution is shown once.
+      expect(without.plain.match(/extraHeaders:/g)).toHaveLength(1);
+      expect(without.plain).toContain("1 problem to fix before: ");
+      expect(without.code).toBe(2);
       const sent = await expectTarget(server.baseUrl, "extraHeaders: { all: { x-portkey-provider: openai } }\n");
       expect(sent.plain).toContain("Ready to run");
       expect(sent.code).toBe(0);
@@ -367,6 +370,26 @@ describe("doctor", () => {
       expect(text.length).toBeLessThan(300);
       expect(plain).not.toContain(key);
       expect(plain).not.toMatch(/[^\P{Cc}\n]|\p{Cf}/u);
+    });
+
+    test("a wrong key is one problem, and a model that does not exist is not a problem of the key", async () => {
+      const wrong = await expectTarget(ready.baseUrl, "models: { chat: echo-fsat }\n");
+      expect(wrong.of("key valid")).toMatchObject({
+        level: "bad",
+        text: expect.stringContaining("model_not_found"),
+        next: 'models.chat is "echo-fsat". Did you mean "echo-fast"?',
+      });
+      expect(wrong.of("messages dialect")).toMatchObject({ level: "note", text: expect.stringContaining("not tried") });
+      expect(wrong.plain).toContain("1 problem to fix before: ");
+      expect(wrong.code).toBe(2);
+
+      using folder = temporaryFolder();
+      writeFileSync(join(folder.path, "gauntlet.yaml"), `baseUrl: ${ready.baseUrl}\nkeys: { valid: env:V }\n`);
+      const { stdout, code } = await gauntlet(["doctor"], { V: "sk-of-nobody-1234" }, folder.path);
+      expect(stdout.match(/^✗ .*401 invalid_api_key/gm)).toHaveLength(3);
+      expect(stdout.match(/keys\.valid/g)).toHaveLength(1);
+      expect(stdout).toContain("\n1 problem to fix before: ");
+      expect(code).toBe(2);
     });
 
     test("a failing list only matters for a target file without models", async () => {

@@ -2,13 +2,10 @@ import { unblockYaml } from "../../../reports/index.ts";
 import { CHECKS } from "../../../suites/index.ts";
 import { instancesOf, planOf, preflightOf, type RequestSpec, type Response, Traffic } from "../../checks/index.ts";
 import { EXIT, formatCount, formatNumber, UsageError } from "../../core/index.ts";
-import { readRateLimit } from "../../dialects/index.ts";
-import { denialOfKey } from "../../requirements/index.ts";
+import { type Dialect, readRateLimit } from "../../dialects/index.ts";
 import type { OnProgress, Outcome, SendingPlan } from "../../run/control/index.ts";
 import { permitFor, programHere, requestsOnly, sumOf } from "../../run/control/index.ts";
 import {
-  describeResponse,
-  dialectAdvice,
   headerHint,
   listAdvice,
   listedModels,
@@ -19,6 +16,7 @@ import {
 } from "../../run/preflight/index.ts";
 import { dropUndeclaredSuites, undeclaredSuites } from "../../run/suites/index.ts";
 import { addressesOf, type KeyName, loadTarget, type Target, TIER_LIMITS } from "../../target/index.ts";
+import { isNoReply, keySymptom, messagesSymptom } from "./key-symptoms.ts";
 import { ledgerSymptom } from "./ledger-symptom.ts";
 import { machineSymptoms } from "./machine-symptoms.ts";
 import type { Symptom } from "./symptom.ts";
@@ -33,7 +31,8 @@ export interface DoctorControl {
  * Checks a target and this machine before a run: reachability, clocks, each key once, models, limits, open files. Reports what
  * can run with this configuration, and what is missing for the rest. Sends at most a dozen requests.
  *
- * @returns exit code 0 when everything is ready, 3 when nothing responds, 4 when a key or model does not match the file.
+ * @returns exit code 0 when everything is ready, 2 when the target file does not match the gateway, 3 when nothing responds, 4 when
+ * only this machine is not ready.
  */
 export async function doctor(file: string, { onSymptom, onProgress }: DoctorControl): Promise<Outcome> {
   if (file === "embedded")
@@ -47,8 +46,10 @@ export async function doctor(file: string, { onSymptom, onProgress }: DoctorCont
   const symptoms: Symptom[] = [];
   const say = (symptom: Symptom) => {
     const clean = traffic.recorder.redactor.redactValue(symptom);
+    const isKnown = clean.cause !== undefined && symptoms.some(({ cause }) => cause === clean.cause);
     symptoms.push(clean);
-    onSymptom(clean);
+    // What to do is said once for each cause.
+    onSymptom(isKnown ? { ...clean, next: undefined } : clean);
   };
   say({ about: "target file", level: "good", text: `${file}: ${target.name} at ${target.baseUrl}` });
   onProgress({ kind: "step", text: `connecting to ${target.baseUrl}` });
@@ -68,21 +69,23 @@ export async function doctor(file: string, { onSymptom, onProgress }: DoctorCont
   const [endpoint = "chat"] = target.dialects;
   const first = { endpoint, mode: "non-streaming" } as const;
   // If no model is known, an unknown one still shows whether the key is accepted.
-  const attempt: RequestSpec = {
-    intent: "any",
-    maxTokens: 8,
-    repeats: false,
-    ...(traffic.target.models[endpoint].plain === undefined && { model: { id: "" } }),
-  };
+  const attempt = (dialect: Dialect): RequestSpec => ({
+    ...{ endpoint: dialect, intent: "any", maxTokens: 8, repeats: false },
+    ...(traffic.target.models[dialect].plain === undefined && { model: { id: "" } }),
+  });
   for (const name of Object.keys(target.keys) as KeyName[]) {
     onProgress({ kind: "step", text: `trying key ${name}` });
-    const response = await traffic.send({ ...attempt, key: name }, first);
+    const response = await traffic.send({ ...attempt(endpoint), key: name }, first);
     responses.push(response);
     say(keySymptom(name, response, traffic.target, list));
   }
-  if (endpoint === "chat" && target.dialects.includes("messages")) {
+  const hasOther = endpoint === "chat" && target.dialects.includes("messages");
+  const isModelWrong = symptoms.some(({ cause }) => cause === `models.${endpoint}`);
+  if (hasOther && isModelWrong && traffic.target.models.messages.plain === undefined) {
+    say({ about: "messages dialect", level: "note", text: "not tried, because no model for it is known" });
+  } else if (hasOther) {
     onProgress({ kind: "step", text: "trying the messages dialect" });
-    responses.push(await traffic.send({ ...attempt, endpoint: "messages" }, first));
+    responses.push(await traffic.send(attempt("messages"), first));
     say(messagesSymptom(responses, traffic.target, list));
   } else {
     say({ about: "dialects", level: "good", text: `${endpoint} only, as the target file declares` });
@@ -90,20 +93,21 @@ export async function doctor(file: string, { onSymptom, onProgress }: DoctorCont
   for (const symptom of limitSymptoms(target, [list, ...responses])) say(symptom);
   const ledger = await ledgerSymptom(target, controller.signal);
   if (ledger !== undefined) say(ledger);
-  for (const symptom of await machineSymptoms(target)) say(symptom);
+  const machine = await machineSymptoms(target);
+  for (const symptom of machine) say(symptom);
   // If the gateway served nothing, for example because the path is wrong, it is unknown which checks could run.
   if (responses.some((response) => response.admitted && !isNoReply(response)))
     for (const symptom of coverageSymptoms(traffic.target)) say(symptom);
-  const bad = symptoms.filter(({ level }) => level === "bad").length;
-  const exitCode = bad === 0 ? EXIT.pass : EXIT.inconclusive;
+  const bad = symptoms.filter(({ level }) => level === "bad");
+  const problems = new Set(bad.map(({ cause, about }) => cause ?? about)).size;
+  const isMachine = bad.every((symptom) => machine.some(({ about }) => about === symptom.about));
+  const exitCode = problems === 0 ? EXIT.pass : isMachine ? EXIT.inconclusive : EXIT.usage;
   const next = `${programHere()} conform --target ${file}`;
   return {
     exitCode,
     document: { schemaVersion: 1, exitCode, symptoms },
     text: () =>
-      bad === 0
-        ? `\nReady to run: ${next}\n`
-        : `\n${bad} ${bad === 1 ? "problem" : "problems"} to fix before: ${next}\n`,
+      problems === 0 ? `\nReady to run: ${next}\n` : `\n${formatCount(problems, "problem")} to fix before: ${next}\n`,
   };
 }
 
@@ -124,6 +128,7 @@ function reachSymptoms(target: Target, list: Response): Symptom[] {
               ? "note"
               : "bad",
           text: advice.cause,
+          cause: causeOfList(list),
           next: advice.next,
         };
   const date = Date.parse(list.header("date") ?? "");
@@ -145,91 +150,18 @@ function reachSymptoms(target: Target, list: Response): Symptom[] {
   ];
 }
 
-/** A success status without a reply. */
-function isNoReply(response: Response): boolean {
-  return response.admitted && response.reply.parts === undefined;
-}
-
-function noReply(about: string, { status }: Response): Symptom {
-  return {
-    about,
-    level: "bad",
-    text: `responded with ${status} and a body that is not a reply`,
-    next: "baseUrl may point at something that is not a gateway.",
-  };
-}
-
-/** @param responses of both dialects; the last is in the messages dialect. */
-function messagesSymptom(responses: readonly Response[], target: Target, list: Response): Symptom {
-  const about = "messages dialect";
-  const response = responses.at(-1) as Response;
-  const { models } = target;
-  if (isNoReply(response)) return noReply(about, response);
-  if (response.admitted) return { about, level: "good", text: `served by ${models.messages.plain}` };
-  const undeclared = dialectAdvice(target, responses)?.next;
-  const named = "Name a model that /messages serves as models.messages.";
-  const next =
-    headerHint(response) ??
-    earlierStep("valid", response, list) ??
-    (undeclared === undefined ? named : `${named} ${undeclared}`);
-  return { about, level: "bad", text: describeResponse(response), next };
-}
-
-function keySymptom(name: KeyName, response: Response, target: Target, list: Response): Symptom {
-  const about = `key ${name}`;
-  const expected = denialOfKey(name)?.reason;
-  if (expected === undefined) {
-    if (isNoReply(response)) return noReply(about, response);
-    if (response.admitted) return { about, level: "good", text: "served" };
-    return {
-      about,
-      level: "bad",
-      text: describeResponse(response),
-      next: headerHint(response) ?? keyStep(name, response, target, list),
-    };
-  }
-  if (response.admitted) {
-    return {
-      about,
-      level: "bad",
-      text: "served",
-      next: `keys.${name} should be denied as ${expected}: it is not in that state.`,
-    };
-  }
-  const own = target.contract.reasonFrom === undefined && response.reason !== expected;
-  return {
-    about,
-    level: own ? "note" : "good",
-    text: `denied: ${own ? describeResponse(response) : response.summary}`,
-    next: own ? `The specification's reason is ${expected}; if yours is another, map it in contract.` : undefined,
-  };
+/** What the other requests fail by as well, if the model list was refused. */
+function causeOfList(list: Response): string | undefined {
+  const { status = 0 } = list;
+  if (headerHint(list) !== undefined) return "extraHeaders";
+  if (status === 401 || status === 403) return "keys.valid";
+  return status === 404 || status === 405 ? "baseUrl" : undefined;
 }
 
 /** Each key once, plus one request in the dialect that the first key was not tried in. */
 function doctorPlan(target: Target): SendingPlan {
   return sumOf([requestsOnly("doctor", preflightOf(target) + Object.keys(target.keys).length + 1)], false);
 }
-
-/** What to check when a key that should be served is not. */
-function keyStep(name: KeyName, response: Response, { models, dialects }: Target, list: Response): string {
-  const [dialect = "chat"] = dialects;
-  const { status = 0 } = response;
-  const earlier = earlierStep(name, response, list);
-  if (earlier !== undefined) return earlier;
-  if (models[dialect].plain === undefined)
-    return `No model is known: the list gives none. Name one:\nmodels:\n  ${dialect}: <model id>`;
-  if (status >= 500) return "The gateway or its provider failed. Check its log.";
-  return checkKey(name);
-}
-
-/** What to do before a model is named: a wrong key or a wrong path says nothing about models. */
-function earlierStep(name: KeyName, { status = 0, reason }: Response, list: Response): string | undefined {
-  if (status === 401 || status === 403) return checkKey(name);
-  const isWrongPath = [404, 405].includes(status) && [404, 405].includes(list.status ?? 0);
-  return isWrongPath && reason !== "model_not_found" ? "Fix baseUrl first." : undefined;
-}
-
-const checkKey = (name: KeyName): string => `keys.${name} should be served; check what the variable or file contains.`;
 
 function limitSymptoms(target: Target, responses: readonly Response[]): Symptom[] {
   const stated = responses

@@ -5,6 +5,8 @@ export interface Symptom {
   readonly about: string;
   readonly level: "good" | "note" | "bad";
   readonly text: string;
+  /** What is wrong, as a path of the target file: symptoms of one cause are one problem. Without it, a symptom is a problem of its own. */
+  readonly cause?: string | undefined;
   readonly next?: string | undefined;
 }
 

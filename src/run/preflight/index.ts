@@ -1,4 +1,4 @@
-export { type Advice, adviceLine, listAdvice, modelAdvice } from "./advice.ts";
+export { type Advice, adviceLine, listAdvice, modelAdvice, suggestedModel } from "./advice.ts";
 export { assertLoadKeysAndModels } from "./after-load.ts";
 export { dialectAdvice } from "./dialect-advice.ts";
 export { describeResponse, headerHint } from "./gateway-message.ts";
