@@ -26,8 +26,8 @@ export function describeSizing({ sizing, verified, options, exitCode }: SizeHead
     ...sustainedRate(sizing),
   ];
   const [prediction, ...more] = smallestTier(sizing);
-  if (verified === undefined) return { exitCode, body: `${lines.join("\n")}\n`, prediction, sentence: more.join("; ") };
-  lines.push([prediction, ...more].join("; "), verifiedText(verified));
+  if (verified === undefined) return { exitCode, body: `${lines.join("\n")}\n`, prediction, sentence: more.join("\n") };
+  lines.push([prediction, ...more].join("\n  "), verifiedText(verified));
   return { exitCode, body: `${lines.join("\n")}\n`, sentence: sentenceOf(verified, exitCode) };
 }
 
@@ -54,7 +54,7 @@ function fitText(tier: Sizing["tiers"][number], allowedShare: number): string {
   return `fits only with a ${lenient.map(([kind]) => kind).join(" or ")}`;
 }
 
-/** `smallest tier: scale; growth would deny up to 58.3 % of the requests`, and what that does not say. */
+/** `smallest tier: scale`, `growth would deny up to 58.3 % of the requests`, and under which conditions another tier is needed. */
 function smallestTier(sizing: Sizing): readonly [string, ...string[]] {
   const { needs, needsAtAnyPace, needsWithoutDenials, tiers, continuous } = sizing;
   const at = needs === null ? tiers.length : tiers.findIndex(({ tier }) => tier === needs);
@@ -70,8 +70,10 @@ function smallestTier(sizing: Sizing): readonly [string, ...string[]] {
     ...(smaller === undefined
       ? []
       : [`${smaller.tier} would deny up to ${percent(mostDenied(smaller))} of the requests`]),
-    ...(needs === needsWithoutDenials ? [] : [`without denials: ${name(needsWithoutDenials)}`]),
-    ...(isLargerIfSustained(sizing) ? [`if sustained for a minute or longer: ${name(continuous?.needs ?? null)}`] : []),
+    ...(needs === needsWithoutDenials ? [] : [`to deny nothing: ${name(needsWithoutDenials)}`]),
+    ...(isLargerIfSustained(sizing)
+      ? [`sustained for a minute or longer, its rate needs: ${name(continuous?.needs ?? null)}`]
+      : []),
   ];
 }
 

@@ -7,7 +7,7 @@ export interface CommandResult {
   readonly exitCode: number;
   /** What is above the conclusion; each line ends with a line feed. */
   readonly body: string;
-  /** What decided the verdict, without the verdict word. Further lines, indented, say more. */
+  /** What decided the verdict, without the verdict word. Further lines, indented, say more. Of a prediction, all lines are indented. */
   readonly sentence: string;
   /** A prediction has no verdict; this is its conclusion: `smallest tier: scale`. */
   readonly prediction?: string | undefined;
@@ -26,8 +26,8 @@ export function resultOfExitCode(exitCode: number): "pass" | "fail" | "inconclus
 export function resultText(found: CommandResult, colors: Colors, report?: string): string {
   const { exitCode, body, sentence, prediction } = found;
   if (prediction !== undefined) {
-    const conclusion = sentence === "" ? prediction : `${prediction}; ${sentence}`;
-    return `${body}${conclusion}\n${report === undefined ? "" : `report: ${report}\n`}`;
+    const lines = [prediction, ...sentence.split("\n").flatMap((line) => (line === "" ? [] : [`  ${line}`]))];
+    return `${body}${lines.join("\n")}\n${report === undefined ? "" : `report: ${report}\n`}`;
   }
   const result = resultOfExitCode(exitCode);
   const headline = `${result.toUpperCase()}: ${sentence}`;
