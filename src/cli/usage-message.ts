@@ -103,10 +103,11 @@ const SENTENCES: Readonly<Record<string, (data: string, known: CommandNames) => 
     const [name = "", given = "", choices = ""] = data.replaceAll('"', "").split("\u001f");
     const all = choices.split(", ");
     const option = known.options.includes(name) ? `--${name}` : name;
-    return {
-      message: `invalid value for ${option}: "${given}"`,
-      hint: `${didYouMean(given, all)}Use ${all.join(", ")}.`,
-    };
+    const message = `invalid value for ${option}: "${given}"`;
+    const parts = given.split(",").map((part) => part.trim());
+    if (parts.length > 1 && parts.every((part) => all.includes(part)))
+      return { message, hint: `It takes one value at a time: ${parts.map((part) => `${option} ${part}`).join(" ")}` };
+    return { message, hint: `${didYouMean(given, all)}Use ${all.join(", ")}.` };
   },
   "missing-dependent": (data, known) => {
     const [name, needed] = data.split(/\s*->\s*/);

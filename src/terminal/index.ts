@@ -20,6 +20,7 @@ export {
   policy,
   REPLICAS,
   replicas,
+  required,
   SEEDS,
   seed,
   suite,

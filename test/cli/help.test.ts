@@ -108,6 +108,10 @@ describe("a wrong command line gets a message in plain words, with what was prob
       ["init", "--ci", "gitlabb"],
       'invalid value for --ci: "gitlabb"\n  Did you mean "gitlab"? Use github, gitlab, jenkins, none.',
     ],
+    [
+      ["report", "run", "--format", "html,junit"],
+      'invalid value for --format: "html,junit"\n  It takes one value at a time: --format html --format junit',
+    ],
     [["completion", "tcsh"], 'invalid value for shell: "tcsh"\n  Use bash, zsh, fish.'],
     [
       ["conform", "--baseline", "b.json"],

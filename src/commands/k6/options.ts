@@ -8,6 +8,7 @@ import {
   json,
   k6,
   number,
+  required,
   SEEDS,
   showProgress,
   target,
@@ -53,9 +54,7 @@ const importCommand = defineCommand({
   builder: (yargs) =>
     yargs
       .positional("files", {
-        type: "string",
-        array: true,
-        demandOption: true,
+        ...required,
         describe: "outputs of k6, one for each instance",
       })
       .options({

@@ -11,6 +11,7 @@ import {
   PORTS,
   policy,
   replicas,
+  required,
   seed,
   target,
   text,
@@ -32,9 +33,7 @@ export const loadCommand = defineCommand({
   builder: (yargs) =>
     yargs
       .positional("what", {
-        type: "string",
-        array: true,
-        demandOption: true,
+        ...required,
         describe:
           "tier; built-in workload: peak, soak, stress, kill, rolling-restart, rolling-restart-capacity, slow-upstream, upstream-outage, counter-store-outage, counter-store-limits, counter-store-cost; or file",
       })

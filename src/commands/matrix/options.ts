@@ -1,4 +1,4 @@
-import { defineCommand, json, text } from "../../terminal/index.ts";
+import { defineCommand, json, required, text } from "../../terminal/index.ts";
 
 export const matrixCommand = defineCommand({
   command: "matrix <claims..>",
@@ -11,13 +11,11 @@ export const matrixCommand = defineCommand({
     ],
   ],
   builder: (yargs) =>
-    yargs
-      .positional("claims", { type: "string", array: true, demandOption: true, describe: "files of claims" })
-      .options({
-        out: { type: "string", requiresArg: true, demandOption: true, describe: "folder to write to" },
-        overhead: text("run of gauntlet overhead: its figures appear next to the claims, separate from the results"),
-        records: text("folder with the runs: verifies each claim against its run, and shows complete exchanges"),
-        json,
-      }),
+    yargs.positional("claims", { ...required, describe: "files of claims" }).options({
+      out: { type: "string", requiresArg: true, demandOption: true, describe: "folder to write to" },
+      overhead: text("run of gauntlet overhead: its figures appear next to the claims, separate from the results"),
+      records: text("folder with the runs: verifies each claim against its run, and shows complete exchanges"),
+      json,
+    }),
   run: async (argv) => (await import("./run.ts")).matrix(argv),
 });

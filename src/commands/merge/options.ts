@@ -1,4 +1,4 @@
-import { defineCommand, json, out, showProgress } from "../../terminal/index.ts";
+import { defineCommand, json, out, required, showProgress } from "../../terminal/index.ts";
 
 export const mergeCommand = defineCommand({
   command: "merge <dirs..>",
@@ -8,9 +8,7 @@ export const mergeCommand = defineCommand({
     ["gauntlet merge results/* --out merged --json", "as JSON, in the same form as `gauntlet load --json`"],
   ],
   builder: (yargs) =>
-    yargs
-      .positional("dirs", { type: "string", array: true, demandOption: true, describe: "folders of the shards" })
-      .options({ out, json }),
+    yargs.positional("dirs", { ...required, describe: "folders of the shards" }).options({ out, json }),
   run: async (argv) => {
     const { merge } = await import("./run.ts");
     using progress = showProgress(process.stderr, { quiet: argv.json });

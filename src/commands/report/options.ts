@@ -1,4 +1,4 @@
-import { defineCommand, showProgress, text } from "../../terminal/index.ts";
+import { defineCommand, required, showProgress, text } from "../../terminal/index.ts";
 
 /** Formats that `--format` and `--print` both accept. */
 const TEXT_FORMATS = [
@@ -24,15 +24,15 @@ export const reportCommand = defineCommand({
     ],
   ],
   builder: (yargs) =>
-    yargs.positional("dirs", { type: "string", array: true, demandOption: true, describe: "folders of runs" }).options({
+    yargs.positional("dirs", { ...required, describe: "folders of runs" }).options({
       format: {
         type: "string",
         array: true,
         nargs: 1,
         choices: ["html", "llm-d", ...TEXT_FORMATS] as const,
         default: [],
-        describe:
-          "format to write; may be repeated; default: html, junit, ctrf and markdown; claim states what the run proves about its profiles",
+        defaultDescription: "html, junit, ctrf, markdown",
+        describe: "format to write; may be repeated; claim states what the run proves about its profiles",
       },
       layout: {
         choices: ["single", "folder"] as const,
