@@ -18,9 +18,9 @@ export const TREND_STATUS: Readonly<Record<Trend["verdict"], Status>> = {
   inconclusive: "inconclusive",
 };
 
-/** The main metrics of a group that have at least two values, most important first. */
-export function mainTrends(trends: readonly Trend[], most: number): Trend[] {
-  return mostImportantFirst(trends.filter(({ values }) => values.length > 1)).slice(0, most);
+/** The main metrics of a group that have at least this many values, most important first. */
+export function mainTrends(trends: readonly Trend[], most: number, minValues = 2): Trend[] {
+  return mostImportantFirst(trends.filter(({ values }) => values.length >= minValues)).slice(0, most);
 }
 
 const BARS = "▁▂▃▄▅▆▇█";

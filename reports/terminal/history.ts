@@ -28,7 +28,7 @@ export function renderHistory(
     ),
     ...notImported.map(({ dir, why }) => colors.yellow(`not imported: ${oneLine(dir)}: ${oneLine(why)}`)),
     ...byGroup(trends)
-      .filter(hasTrend)
+      .filter((group) => hasTrend(group) || isOfLatestRun(group, runs))
       .flatMap(({ group, trends: some }) => [
         colors.bold(oneLine(`${group.target} at ${group.address}, ${group.name}`, 120)),
         colors.dim(`measured on ${group.machine === "any" ? "any machine" : oneLine(group.machine, 160)}`),
@@ -86,10 +86,31 @@ const MAX_GAPS = 3;
 const hasTrend = ({ trends }: Pick<HistoryReport, "trends">): boolean =>
   trends.some(({ values, isTooShort }) => values.length > 1 || isTooShort !== true);
 
+/** Whether the values of a group are those of the latest run, its first one. */
+const isOfLatestRun = ({ trends }: Pick<HistoryReport, "trends">, runs: HistoryReport["runs"]): boolean =>
+  trends.some(({ values }) => values.length === 1 && values[0]?.runId === runs.at(-1)?.runId);
+
 /** Metrics of a group that has too few runs for any trend. */
 const MAX_EARLY = 6;
 
+/** The values of a group with one run. */
+function firstTable(all: readonly Trend[]): string[] {
+  const trends = mainTrends(all, MAX_EARLY, 1);
+  const more = all.length - trends.length;
+  return [
+    terminalTable(
+      ["metric", ...figures("first run")],
+      trends.map((trend) => [oneLine(trend.name, 80), valueText(trend, trend.latest)]),
+    ),
+    ...moreText(more),
+  ];
+}
+
+const moreText = (more: number): string[] =>
+  more > 0 ? [`  ${formatCount(more, "more metric")}: add --html trends.html to see all`] : [];
+
 function tableOf(all: readonly Trend[], runs: HistoryReport["runs"], colors: Colors): string[] {
+  if (!hasTrend({ trends: all })) return firstTable(all);
   const isEarly = all.every(({ isTooShort }) => isTooShort === true);
   const trends = isEarly ? mainTrends(all, MAX_EARLY) : changedFirst(all);
   const more = all.length - trends.length;
@@ -115,10 +136,7 @@ function tableOf(all: readonly Trend[], runs: HistoryReport["runs"], colors: Col
         : [changePoint === null ? "–" : runText(changePoint, runs), paint(TREND_STATUS[verdict], verdict)]),
     ];
   });
-  return [
-    terminalTable(columns, rows),
-    ...(more > 0 ? [`  ${formatCount(more, "more metric")}: add --html trends.html to see all`] : []),
-  ];
+  return [terminalTable(columns, rows), ...moreText(more)];
 }
 
 /** A run by its start and its folder, or else its build: `2026-11-21 14:09:55 UTC (runs/b1)`. */

@@ -4,7 +4,7 @@ import type { StoredRun } from "./history-file.ts";
 import { mostImportantFirst } from "./importance.ts";
 import type { LostCheck } from "./lost-checks.ts";
 import { changeText } from "./trend-text.ts";
-import type { Trend } from "./trends.ts";
+import type { Group, Trend } from "./trends.ts";
 
 /** A run with its folder, if it was imported from one just now: the file stores none, because folders are deleted. */
 export interface ShownRun extends StoredRun {
@@ -80,18 +80,29 @@ function regressedLines(regressed: readonly Trend[]): string[] {
 /** Maximum number of metrics named in one line. */
 const MAX_WORSE = 3;
 
-/** `no trend yet, 8 runs are needed: starter has 1 run, checks has 2 series with at most 3 runs each`. */
+/** `no trend yet, 8 runs are needed: starter has 1 run, api has 2 series with at most 3 runs each (their workloads differ)`. */
 function tooFewLines(trends: readonly Trend[]): string[] {
   if (trends.length === 0) return [];
   const byName = [...groupBy(trends, ({ group }) => group.name)];
   const named = byName.slice(0, MAX_NAMED).map(([name, some]) => {
-    const series = new Set(some.map(({ group }) => JSON.stringify(group))).size;
-    const runs = Math.max(...some.map(({ values }) => values.length));
-    return `${name} has ${series === 1 ? formatCount(runs, "run") : `${series} series with at most ${formatCount(runs, "run")} each`}`;
+    const series = [...groupBy(some, ({ group }) => JSON.stringify(group)).values()].map(([{ group }]) => group);
+    const runs = formatCount(Math.max(...some.map(({ values }) => values.length)), "run");
+    if (series.length === 1) return `${name} has ${runs}`;
+    return `${name} has ${series.length} series with at most ${runs} each (their ${differencesOf(series)} differ)`;
   });
   const more = byName.length > MAX_NAMED ? ` and ${byName.length - MAX_NAMED} more` : "";
   return [`no trend yet, ${MIN_RUNS} runs are needed: ${named.join(", ")}${more}`];
 }
+
+/** What keeps series of one name apart: `workloads and machines`. */
+function differencesOf(series: readonly Group[]): string {
+  const parts = ["target", "address", "workload", "machine"] as const;
+  const differing = parts.filter((part) => new Set(series.map((group) => group[part])).size > 1);
+  return LIST.format(differing.map((part) => PLURALS[part]));
+}
+
+const PLURALS = { target: "targets", address: "addresses", workload: "workloads", machine: "machines" };
+const LIST = new Intl.ListFormat("en-GB");
 
 const MAX_NAMED = 5;
 

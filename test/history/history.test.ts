@@ -433,6 +433,20 @@ test("from the second run on, the values of the main metrics are shown, and the 
   expect(stdout).not.toContain("no trend yet");
 });
 
+test("the values of a first run are shown, and what keeps it apart from the earlier runs of the same name", async () => {
+  const history = async () =>
+    (await gauntlet(["history", join(folder, "runs"), "--db", join(folder, "first.db")])).stdout;
+  keep(recordWith(90, 1));
+  expect(await history()).toMatch(/│ ttft_ms\{dialect=chat,phase=soak,stream=true\} p50 +│ +90 ms │/);
+  const { load, ...record } = recordWith(70, 2);
+  const runs = load?.runs.map((run) => ({ ...run, workload: { shape: "another" } })) ?? [];
+  keep({ ...record, load: { runs } });
+  const both = await history();
+  expect(both).toMatch(/p50 +│ +70 ms │/);
+  expect(both).not.toMatch(/p50 +│ +90 ms │/);
+  expect(both).toContain("growth has 2 series with at most 1 run each (their workloads differ)");
+});
+
 test("runs that measured nothing: the verdict says so, once", async () => {
   for (const day of [1, 2]) {
     const { load: _load, ...record } = recordWith(90, day);
