@@ -29,6 +29,7 @@ export function renderHistory(
     ...notImported.map(({ dir, why }) => colors.yellow(`not imported: ${oneLine(dir)}: ${oneLine(why)}`)),
     ...byGroup(trends)
       .filter((group) => hasTrend(group) || isOfLatestRun(group, runs))
+      .filter(({ trends: some }, _index, all) => all.length === 1 || !isZero(some))
       .flatMap(({ group, trends: some }) => [
         colors.bold(oneLine(`${group.target} at ${group.address}, ${group.name}`, 120)),
         colors.dim(`measured on ${group.machine === "any" ? "any machine" : oneLine(group.machine, 160)}`),
@@ -89,6 +90,10 @@ const hasTrend = ({ trends }: Pick<HistoryReport, "trends">): boolean =>
 /** Whether the values of a group are those of the latest run, its first one. */
 const isOfLatestRun = ({ trends }: Pick<HistoryReport, "trends">, runs: HistoryReport["runs"]): boolean =>
   trends.some(({ values }) => values.length === 1 && values[0]?.runId === runs.at(-1)?.runId);
+
+/** A table of zeros, such as of checks that never failed, is not shown next to others. */
+const isZero = (trends: readonly Trend[]): boolean =>
+  trends.every(({ values, gaps }) => gaps.length === 0 && values.every(({ value }) => value === 0));
 
 /** Metrics of a group that has too few runs for any trend. */
 const MAX_EARLY = 6;

@@ -1,4 +1,4 @@
-import { formatCount, formatNumber, groupBy, withSign } from "../../src/core/index.ts";
+import { formatChange, formatCount, formatNumber, groupBy, withSign } from "../../src/core/index.ts";
 import type { ComparedMetric, Comparison } from "../../src/record/index.ts";
 
 const FIGURES: Readonly<Record<string, string>> = {
@@ -135,16 +135,17 @@ export function mainMetrics(comparison: Comparison): ComparedMetric[] {
 /** `E2E p50, chat streaming: 420.0 ms in old, 436.2 ms in new (+3.9 %, not worse)`. */
 export function mainFigures(comparison: Comparison): string[] {
   const shown = mainMetrics(comparison);
-  const decided = comparison.metrics.filter(({ verdict }) => verdict === "regressed" || verdict === "improved");
-  const more = areFiguresUsable(comparison) ? decided.filter((metric) => !shown.includes(metric)) : [];
+  const rest = areFiguresUsable(comparison) ? comparison.metrics.filter((metric) => !shown.includes(metric)) : [];
+  const more = (["regressed", "improved"] as const).flatMap((verdict) => {
+    const count = rest.filter((metric) => metric.verdict === verdict).length;
+    return count === 0 ? [] : [`and ${formatCount(count, "more figure")} ${verdict}`];
+  });
   const lines = shown.map((metric) => {
     const { name, a, b, unit } = metric;
     const suffix = unit === "share" ? "" : ` ${unit}`;
     return `${describeFigure(name)}: ${figureValue(metric, a)}${suffix} in ${comparison.a.name}, ${figureValue(metric, b)}${suffix} in ${comparison.b.name} (${figureChange(metric, metric.change)}, ${figureVerdict(metric, comparison)})`;
   });
-  return more.length === 0
-    ? lines
-    : [...lines, `and ${formatCount(more.length, "more figure")} that got worse or better`];
+  return [...lines, ...more];
 }
 
 /** The verdict on one figure, as tables show it. */
@@ -159,15 +160,16 @@ export function figureValue({ unit }: ComparedMetric, value: number | null): str
   return unit === "share" ? `${formatNumber(value * 100, 2)} %` : formatNumber(value, 1);
 }
 
-/** A change of a figure: `+3.9 %`; of a share, `+1.2 points`. */
+/** A change of a figure: `+3.9 %`, `×75.4`; of a share, `+1.2 points`. */
 export function figureChange({ unit }: Pick<ComparedMetric, "unit">, value: number | null): string {
   if (value === null) return "–";
-  return `${withSign(value, formatNumber(Math.abs(value * 100), 1))} ${unit === "share" ? "points" : "%"}`;
+  return unit === "share" ? `${withSign(value, formatNumber(Math.abs(value * 100), 1))} points` : formatChange(value);
 }
 
 /** The margin of a figure: `± 61.3 %`. */
 export function figureMargin(metric: Pick<ComparedMetric, "unit" | "margin">): string {
-  return metric.margin === 0 ? "–" : `± ${figureChange(metric, metric.margin).replace("+", "")}`;
+  const { unit, margin } = metric;
+  return margin === 0 ? "–" : `± ${formatNumber(margin * 100, 1)} ${unit === "share" ? "points" : "%"}`;
 }
 
 /** One difference in the responses, with every kind of response in which it was seen. */

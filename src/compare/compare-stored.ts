@@ -286,9 +286,7 @@ function undecidedLines(metrics: readonly ComparedMetric[]): string[] {
     const names = some.slice(0, MAX_NAMED).map((metric) => {
       const { unit, change } = metric;
       const name = describeFigure(metric.name);
-      return change !== null && unit !== "share"
-        ? `${name} changed by ${figureChange(metric, change).replace("+", "")}`
-        : name;
+      return change !== null && unit !== "share" ? `${name} (${figureChange(metric, change)})` : name;
     });
     const more = some.length > MAX_NAMED ? ` and ${some.length - MAX_NAMED} more metrics` : "";
     return `undecided (${why}): ${names.join("; ")}${more}`;

@@ -40,7 +40,7 @@ export {
 } from "./statistics/wilson.ts";
 export { capitalized } from "./text/capitalized.ts";
 export { excerptOf } from "./text/excerpt.ts";
-export { formatCount, formatNumber, formatRounded, withSign } from "./text/format-number.ts";
+export { formatChange, formatCount, formatNumber, formatRounded, withSign } from "./text/format-number.ts";
 export { maskLikely } from "./text/mask-likely.ts";
 export { escapedJson, plainText, terminalText } from "./text/plain-output.ts";
 export { didYouMean, didYouMeanPath, nearestOf } from "./text/suggestion.ts";

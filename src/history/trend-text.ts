@@ -1,4 +1,4 @@
-import { formatNumber, withSign } from "../core/index.ts";
+import { formatChange, formatNumber, withSign } from "../core/index.ts";
 import type { Trend } from "./trends.ts";
 
 /** A value with its unit. */
@@ -16,10 +16,10 @@ const toDigits = (value: number, digits: number): string =>
     roundingPriority: "morePrecision",
   });
 
-/** A change with its sign: percent, or the difference for shares and counts. */
+/** A change: relative, or the difference for shares and counts. */
 export function changeText({ unit }: Pick<Trend, "unit">, change: number | null): string {
   if (change === null || !Number.isFinite(change)) return "–";
   const size = Math.abs(change);
   if (unit === "count") return withSign(change, toDigits(size, 3));
-  return `${withSign(change, formatNumber(size * 100, 1))} ${unit === "share" ? "points" : "%"}`;
+  return unit === "share" ? `${withSign(change, formatNumber(size * 100, 1))} points` : formatChange(change);
 }

@@ -271,7 +271,7 @@ describe("two stored runs", () => {
       {
         status: "inconclusive",
         text: expect.stringMatching(
-          /^undecided \(separate runs of one build may differ by up to 2\.5 times\): E2E p50, .* changed by 50\.0 %; E2E p99, .*/,
+          /^undecided \(separate runs of one build may differ by up to 2\.5 times\): E2E p50, .* \(\+50\.0 %\); E2E p99, .*/,
         ),
       },
     ]);
@@ -331,13 +331,13 @@ describe("two stored runs", () => {
       "a sixth fewer tokens may explain why it is faster",
       classes({ responseMs: quantiles(4), outputTokens: 76_000 }),
       "inconclusive",
-      /undecided \(the replies have 15\.2 output tokens instead of 18\.0.*\): .*E2E p50, chat streaming, starter at-rate-limit changed by −90\.0 %/,
+      /undecided \(the replies have 15\.2 output tokens instead of 18\.0.*\): .*E2E p50, chat streaming, starter at-rate-limit \(−90\.0 %\)/,
     ],
     [
       "twice the tokens may explain why it is slower",
       classes({ responseMs: quantiles(400), outputTokens: 180_000 }),
       "inconclusive",
-      /undecided \(the replies have 36\.0 output tokens instead of 18\.0.*\): .*E2E p50, chat streaming, starter at-rate-limit changed by 900\.0 %/,
+      /undecided \(the replies have 36\.0 output tokens instead of 18\.0.*\): .*E2E p50, chat streaming, starter at-rate-limit \(×10\.0\)/,
     ],
     [
       "twice the tokens do not explain a later first token",
@@ -349,7 +349,7 @@ describe("two stored runs", () => {
       "p99 and gaps times 2.4 may be a regression",
       classes({ responseMs: { ...quantiles(40), p99: 192 }, eventGapMs: quantiles(48) }),
       "inconclusive",
-      /undecided \(separate runs of one build may differ by up to 2\.5 times\): .*event gap p50, chat streaming, starter at-rate-limit changed by 140\.0 %/,
+      /undecided \(separate runs of one build may differ by up to 2\.5 times\): .*event gap p50, chat streaming, starter at-rate-limit \(\+140\.0 %\)/,
     ],
     [
       "a figure that is lost",

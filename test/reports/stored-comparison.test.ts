@@ -148,7 +148,7 @@ test("the last lines name the latencies that users notice first, and count the o
     "  E2E p50, chat streaming",
     "  TTFT p50, chat streaming",
     "  event gap p50, chat streaming",
-    "  and 2 more figures that got worse or better",
+    "  and 2 more figures regressed",
   ]);
 });
 

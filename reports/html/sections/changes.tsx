@@ -1,4 +1,4 @@
-import { utc, withSign } from "../../../src/core/index.ts";
+import { utc } from "../../../src/core/index.ts";
 import type { CheckChange, ComparedMetric, Comparison, RunRecord } from "../../../src/record/index.ts";
 import { oneLine } from "../../clean-text.ts";
 import {
@@ -6,6 +6,7 @@ import {
   changesByCause,
   describeComparison,
   describeFigure,
+  figureChange,
   figureMargin,
   figureVerdict,
   groupDrift,
@@ -111,7 +112,7 @@ export function MainFigures({ comparison }: { readonly comparison: Comparison })
         oneLine(describeFigure(metric.name), 100),
         amount(metric, metric.a),
         amount(metric, metric.b),
-        relative(metric, metric.change),
+        figureChange(metric, metric.change),
         <StatusMark key="verdict" status={STATUS[metric.verdict]} label={figureVerdict(metric, comparison)} />,
       ])}
     />
@@ -154,7 +155,7 @@ function Metrics({ comparison }: { readonly comparison: Comparison }) {
           />,
           amount(metric, metric.a),
           amount(metric, metric.b),
-          relative(metric, metric.change),
+          figureChange(metric, metric.change),
           ...columns.map(({ cell }) => cell(metric) ?? "–"),
         ])}
       />
@@ -176,7 +177,7 @@ const COLUMNS: readonly FigureColumn[] = [
     cell: (metric) =>
       metric.low === null || metric.high === null
         ? undefined
-        : `${relative(metric, metric.low)} to ${relative(metric, metric.high)}`,
+        : `${figureChange(metric, metric.low)} to ${figureChange(metric, metric.high)}`,
   },
   {
     head: "Margin",
@@ -185,7 +186,8 @@ const COLUMNS: readonly FigureColumn[] = [
   { head: "p (Holm)", cell: ({ pHolm }) => (pHolm === null ? undefined : decimal(pHolm, 3)) },
   {
     head: "Detectable",
-    cell: (metric) => (metric.detectable === null ? undefined : relative(metric, metric.detectable).replace("+", "")),
+    cell: (metric) =>
+      metric.detectable === null ? undefined : figureChange(metric, metric.detectable).replace("+", ""),
   },
 ];
 
@@ -195,12 +197,6 @@ function amount({ unit }: ComparedMetric, value: number | null): string {
   if (value === null) return "–";
   if (unit === "share") return percent(value, 2);
   return `${decimal(value, value < 10 ? 2 : 1)} ${unit === "per s" ? "/s" : unit}`;
-}
-
-export function relative({ unit }: ComparedMetric, value: number | null): string {
-  if (value === null) return "–";
-  const text = decimal(Math.abs(value) * 100, 1);
-  return `${withSign(value, text)} ${unit === "share" ? "points" : "%"}`;
 }
 
 /** Maximum number of changes of one kind that are listed. */

@@ -13,6 +13,15 @@ export function withSign(change: number, amount: string): string {
   return `${change < 0 ? "−" : "+"}${amount}`;
 }
 
+/** A relative change: `+3.9 %`, `−0.4 %`; from ten times on, a factor: `×75.4`. @param change 0.039 for 3.9 % more. */
+export function formatChange(change: number): string {
+  if (change >= MIN_FACTOR - 1) return `×${formatNumber(1 + change, 1)}`;
+  return `${withSign(change, formatNumber(Math.abs(change * 100), 1))} %`;
+}
+
+/** Percentages of larger changes are hard to read. */
+const MIN_FACTOR = 10;
+
 /** A number with only as many decimals as it has, up to a maximum: `64`, `12.5`. */
 export function formatRounded(value: number, maxDigits: number): string {
   return value.toLocaleString("en", { maximumFractionDigits: maxDigits, signDisplay: "negative" });
