@@ -12,6 +12,7 @@ import {
   figureValue,
   figureVerdict,
   groupDrift,
+  importantFirst,
   isMeasured,
   mainFigures,
   readFigure,
@@ -122,7 +123,7 @@ function tableNames({ a, b }: Comparison): readonly [string, string] {
 
 /** The figures that have values, grouped by kind of request; p-values are in the HTML report. */
 function table(comparison: Comparison): string[] {
-  const measured = comparison.metrics.filter(isMeasured);
+  const measured = importantFirst(comparison.metrics.filter(isMeasured));
   // One run of each side has no intervals and margins.
   const hasIntervals = measured.some(({ low, high }) => low !== null && high !== null);
   const columns = [

@@ -103,7 +103,7 @@ function changed(verdict: string, [first, ...more]: readonly ComparedMetric[]): 
 }
 
 /** Latencies first, and among these the kinds that users notice first. */
-function importantFirst(metrics: readonly ComparedMetric[]): ComparedMetric[] {
+export function importantFirst(metrics: readonly ComparedMetric[]): ComparedMetric[] {
   const kinds = Object.keys(FIGURES);
   const kindOf = (name: string) => kinds.findIndex((kind) => name.includes(` ${kind}`));
   const rank = ({ name, unit }: ComparedMetric) =>

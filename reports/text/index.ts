@@ -9,6 +9,7 @@ export {
   figureValue,
   figureVerdict,
   groupDrift,
+  importantFirst,
   isMeasured,
   mainFigures,
   mainMetrics,

@@ -1,4 +1,4 @@
-import { describeChanges, describeFigure, groupDrift } from "../../reports/text/index.ts";
+import { describeChanges, describeFigure, groupDrift, importantFirst } from "../../reports/text/index.ts";
 import { formatCount, groupBy, UsageError } from "../core/index.ts";
 import {
   type ComparedMetric,
@@ -149,8 +149,9 @@ function excludesZero({ low, high }: Comparison["metrics"][number]): boolean {
  */
 function concluded(found: Omit<Comparison, "verdict" | "reasons">, checked: number): Comparison {
   const { checks, control, metrics, drift } = found;
-  const by = (verdict: Comparison["verdict"]) => metrics.filter((metric) => metric.verdict === verdict);
-  const open = metrics.filter(mayHideRegression);
+  const ordered = importantFirst(metrics);
+  const by = (verdict: Comparison["verdict"]) => ordered.filter((metric) => metric.verdict === verdict);
+  const open = ordered.filter(mayHideRegression);
   const isServed = metrics.some((metric) => isPrimary(metric) && metric.unit === "ms" && metric.a !== null);
   const isUsable = control?.fit === true && isServed;
   const named = (status: "fail" | "pass", some: readonly ComparedMetric[]) =>

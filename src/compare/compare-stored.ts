@@ -5,6 +5,7 @@ import {
   figureChange,
   figureValue,
   groupDrift,
+  importantFirst,
 } from "../../reports/text/index.ts";
 import { formatCount, groupBy } from "../core/index.ts";
 import {
@@ -196,7 +197,8 @@ function conclude(first: StoredSide, second: StoredSide, found: Found): Pick<Com
   const [a, b] = [first.record, second.record];
   const { checks, metrics, decided } = found;
   const { onlyA, onlyB } = checks.notCompared;
-  const of = (verdict: Comparison["verdict"]) => metrics.filter((metric) => metric.verdict === verdict);
+  const ordered = importantFirst(metrics);
+  const of = (verdict: Comparison["verdict"]) => ordered.filter((metric) => metric.verdict === verdict);
   const rank = ({ verdict }: RunRecord) => WORDS.indexOf(verdict.result);
   // The verdicts of runs with different selections cannot be compared.
   const worse = onlyA + onlyB + found.notCompared.length === 0 && rank(b) > rank(a);

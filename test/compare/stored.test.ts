@@ -361,7 +361,7 @@ describe("two stored runs", () => {
       "a class that is lost",
       classes(),
       "inconclusive",
-      /undecided \(lost.*\): .*output tokens per reply, .* and 2 more metrics/,
+      /undecided \(lost.*\): .*E2E p50, .* and 2 more metrics/,
     ],
     [
       "a class with 29 samples",

@@ -10,6 +10,7 @@ import {
   figureMargin,
   figureVerdict,
   groupDrift,
+  importantFirst,
   isMeasured,
   mainMetrics,
 } from "../../text/index.ts";
@@ -121,7 +122,7 @@ export function MainFigures({ comparison }: { readonly comparison: Comparison })
 
 function Metrics({ comparison }: { readonly comparison: Comparison }) {
   const { control, a, b } = comparison;
-  const metrics = comparison.metrics.filter(isMeasured);
+  const metrics = importantFirst(comparison.metrics.filter(isMeasured));
   if (metrics.length === 0) return null;
   const isUsable = areFiguresUsable(comparison);
   const columns = COLUMNS.filter(({ cell }) => metrics.some((metric) => cell(metric) !== undefined));
