@@ -9,6 +9,7 @@ export type { ReportSource } from "./evidence/source.ts";
 export { readHistogramLog } from "./figures/histogram-log.ts";
 export { type LatencyTable, latencyTableOf } from "./figures/latency-table.ts";
 export { loadResults } from "./figures/load-result.ts";
+export { type AdmittedRate, admittedRate } from "./figures/throughput.ts";
 export { ALL_FORMATS, DEFAULT_FORMATS, FORMATS, type Format } from "./formats.ts";
 export { type Layout, renderHistoryPage, renderResultPage } from "./html/render-html.tsx";
 export { TOKENS } from "./html/style.ts";

@@ -1,5 +1,7 @@
 import { formatNumber } from "../../src/core/index.ts";
-import type { LoadPhase } from "../../src/record/index.ts";
+import type { LoadPhase, LoadRun } from "../../src/record/index.ts";
+import { oneLine } from "../clean-text.ts";
+import { headlinePhase } from "./latency-table.ts";
 
 /** Part of a phase, seconds from the start of the run. */
 interface Part {
@@ -22,3 +24,27 @@ export function throughputOf({ rates, series, steady }: LoadPhase): {
 /** `steady state from 4 s to 14 s`. */
 export const steadyText = ({ fromS, toS }: Part): string =>
   `steady state from ${formatNumber(fromS)} s to ${formatNumber(toS)} s`;
+
+/** A rate of a run, and what it is the rate of. */
+export interface AdmittedRate {
+  readonly perS: number;
+  /** `api, steady state from 1 s to 19 s`. */
+  readonly note: string;
+}
+
+/**
+ * What a tier admitted at its rate limit, which is per minute; of a workload, its steady throughput. `undefined` for a tier whose
+ * rate limit was not reached.
+ */
+export function admittedRate(run: LoadRun): AdmittedRate | undefined {
+  const { kind, limits, phases } = run;
+  const phase = headlinePhase(run);
+  if (kind === "workload" && phase !== undefined) {
+    const { admittedPerS, steady } = throughputOf(phase);
+    const when = steady === undefined ? "until the last response" : steadyText(steady);
+    return { perS: admittedPerS, note: `${oneLine(phase.name, 40)}, ${when}` };
+  }
+  const atLimit = phases.find(({ name }) => name === "at-rate-limit");
+  if (atLimit === undefined || limits === null) return undefined;
+  return { perS: atLimit.rates.admitted, note: `at-rate-limit, limit ${formatNumber(limits.rpm / 60, 1)}/s` };
+}

@@ -357,12 +357,7 @@ describe("two stored runs", () => {
       "inconclusive",
       /undecided \(lost.*\): .*TTFT p50, chat streaming/,
     ],
-    [
-      "a class that is lost",
-      classes(),
-      "inconclusive",
-      /undecided \(lost.*\): .*E2E p50, .* and 2 more metrics/,
-    ],
+    ["a class that is lost", classes(), "inconclusive", /undecided \(lost.*\): .*E2E p50, .* and 2 more metrics/],
     [
       "a class with 29 samples",
       classes({ count: 29, outputTokens: 29 * 18 }),

@@ -1,4 +1,11 @@
-import { type LatencyTable, latencyTableOf, loadResults, renderLoad } from "../../../reports/index.ts";
+import {
+  type AdmittedRate,
+  admittedRate,
+  type LatencyTable,
+  latencyTableOf,
+  loadResults,
+  renderLoad,
+} from "../../../reports/index.ts";
 import { readingRules } from "../../checks/index.ts";
 import type { Redactor } from "../../http/recorder/index.ts";
 import { type Sample, SHARD_FILE } from "../../load/index.ts";
@@ -50,6 +57,7 @@ type LoadOutcome = Outcome &
       readonly run: string;
       /** Of its thresholds. */
       readonly findings: readonly Finding[];
+      readonly admitted: AdmittedRate | undefined;
       readonly latencies: LatencyTable;
       readonly generator: LoadRun["generator"];
     }[];
@@ -98,6 +106,7 @@ export async function keepLoad(
     runs: (record.load?.runs ?? []).map((run) => ({
       run: run.name,
       findings: checksOfThresholds(record.checks, run).flatMap(({ findings }) => findings),
+      admitted: admittedRate(run),
       latencies: latencyTableOf(run),
       generator: run.generator,
     })),

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { LatencyTable } from "../../../reports/index.ts";
+import type { AdmittedRate, LatencyTable } from "../../../reports/index.ts";
 import type { LiveThreshold, LiveUpdate } from "./live-feed.ts";
 
 /** Whether the figures of a run can be trusted. */
@@ -7,6 +7,15 @@ export interface EndedGenerator {
   readonly scheduleLagP99Ms: number;
   /** Why it is not valid; empty if it is. */
   readonly problems: readonly string[];
+}
+
+/** A load that has ended, with the figures of the report. */
+export interface EndedRun {
+  readonly run: string;
+  /** Absent for a tier whose rate limit was not reached. */
+  readonly admitted?: AdmittedRate | undefined;
+  readonly latencies: LatencyTable;
+  readonly generator: EndedGenerator;
 }
 
 /** How a run ended, according to its record. */
@@ -22,12 +31,7 @@ export interface RunEnd {
   readonly openCommand: string;
   /** Of all workloads, as in the report. */
   readonly thresholds: readonly LiveThreshold[];
-  readonly runs: readonly {
-    readonly run: string;
-    /** As in the report. */
-    readonly latencies: LatencyTable;
-    readonly generator: EndedGenerator;
-  }[];
+  readonly runs: readonly EndedRun[];
 }
 
 /** A client that does not read is disconnected; it gets what it missed when it reconnects. */

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { type LatencyTable, shellWord } from "../../../reports/index.ts";
+import { type AdmittedRate, type LatencyTable, shellWord } from "../../../reports/index.ts";
 import { VERSION } from "../../core/index.ts";
 import type { Redactor } from "../../http/recorder/index.ts";
 import type { LoadsContext } from "../../load/index.ts";
@@ -24,6 +24,7 @@ interface EndedLoads extends Pick<RunEnd, "exitCode" | "headline" | "reason"> {
     readonly run: string;
     /** Of its thresholds. */
     readonly findings: readonly Finding[];
+    readonly admitted: AdmittedRate | undefined;
     readonly latencies: LatencyTable;
     readonly generator: Pick<LoadGenerator, "problems" | "scheduleLagMs">;
   }[];
@@ -98,8 +99,8 @@ export async function watchLoad(options: WatchOptions, { target, redactor, onNot
         report: resolve(folder, "report.html"),
         openCommand: `gauntlet show-report ${shellWord(resolve(folder))}`,
         thresholds: runs.flatMap(({ run, findings }) => liveThresholds(run, findings)),
-        runs: runs.map(({ run, latencies, generator: { problems, scheduleLagMs } }) => ({
-          ...{ run, latencies },
+        runs: runs.map(({ run, admitted, latencies, generator: { problems, scheduleLagMs } }) => ({
+          ...{ run, admitted, latencies },
           generator: { problems, scheduleLagP99Ms: scheduleLagMs.p99 },
         })),
       };

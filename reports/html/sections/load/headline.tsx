@@ -2,7 +2,7 @@ import type { LoadClass, LoadPhase, LoadRun } from "../../../../src/record/index
 import { oneLine } from "../../../clean-text.ts";
 import { headlineClass, headlinePhase, kindOf, otherModeClass } from "../../../figures/latency-table.ts";
 import { quantileLegend, quantileText } from "../../../figures/quantiles.ts";
-import { steadyText, throughputOf } from "../../../figures/throughput.ts";
+import { admittedRate } from "../../../figures/throughput.ts";
 import { decimal, ms } from "../../format.ts";
 
 /** The few figures that most readers look for. */
@@ -27,8 +27,9 @@ export function Headline({ run }: { readonly run: LoadRun }) {
           ],
         ];
   const { goodput } = phase;
+  const rate = admittedRate(run);
   const figures = [
-    ...admittedFigure(run, phase),
+    ...(rate === undefined ? [] : [["Admitted", `${decimal(rate.perS, 1)}/s`, rate.note]]),
     ...(entry?.ttftMs ? [["TTFT p50 / p95 / p99", mainQuantiles(entry.ttftMs, entry.count), kind]] : []),
     ["E2E latency p50 / p95 / p99", e2eText(entry), kind],
     ...(other === undefined ? [] : [["E2E latency p50 / p95 / p99", e2eText(other), `${where}, ${kindOf(other)}`]]),
@@ -62,19 +63,6 @@ export function Headline({ run }: { readonly run: LoadRun }) {
       {legend.length === 0 ? null : <p class="note">{legend.join("; ")}.</p>}
     </>
   );
-}
-
-/** What a tier admitted at its rate limit, which is per minute; of a workload, its steady throughput. */
-function admittedFigure({ kind, limits, phases }: LoadRun, phase: LoadPhase): string[][] {
-  const figure = (perS: number, note: string) => [["Admitted", `${decimal(perS, 1)}/s`, note]];
-  if (kind === "workload") {
-    const { admittedPerS, steady } = throughputOf(phase);
-    const when = steady === undefined ? "until the last response" : steadyText(steady);
-    return figure(admittedPerS, `${oneLine(phase.name, 40)}, ${when}`);
-  }
-  const atLimit = phases.find(({ name }) => name === "at-rate-limit");
-  if (atLimit === undefined || limits === null) return [];
-  return figure(atLimit.rates.admitted, `at-rate-limit, limit ${decimal(limits.rpm / 60, 1)}/s`);
 }
 
 const e2eText = (entry: LoadClass | undefined): string =>

@@ -66,7 +66,7 @@ class LivePage {
     result.textContent =
       end === null
         ? "The run ended without a verdict."
-        : `${end.headline}${end.reason === undefined ? "" : `, ${end.reason}`}. Exit code ${end.exitCode}. Report: ${end.report}`;
+        : `${end.headline}${end.reason === undefined ? "" : `\n${end.reason}`}. Exit code ${end.exitCode}. Report: ${end.report}`;
     if (end !== null) {
       byId("open-report").hidden = false;
       byId("open-report").querySelector("code")?.replaceChildren(end.openCommand);
@@ -146,7 +146,7 @@ class LivePage {
     byId("totals-title").textContent = this.#hasEnded ? "Totals" : "So far";
     const ended = this.#end?.runs.find(({ run }) => run === this.#chosen);
     byId("totals").replaceChildren(
-      ...(this.#hasEnded ? totals(phases, ended?.generator) : soFar(phases, generator, latency)),
+      ...(this.#hasEnded ? totals(phases, ended) : soFar(phases, generator, latency)),
       ...(this.#hasEnded && ended === undefined ? latencyTiles(latency) : []),
     );
     this.#showLatencies(ended?.latencies);
@@ -157,7 +157,9 @@ class LivePage {
     byId("phases").replaceChildren(
       ...phases.map((phase) => phaseRow(isFinal ? applyThresholds(thresholds, phase) : phase)),
     );
-    byId("denials").replaceChildren(...denials(phases));
+    const denied = denials(phases);
+    byId("denials-section").hidden = denied.length === 0;
+    byId("denials").replaceChildren(...denied);
     this.#showCharts();
     if (!byId("seconds").hasAttribute("open")) return;
     const columns = columnsOf(chartsWith(seconds));

@@ -78,9 +78,7 @@ export function denials(phases: readonly LivePhase[]): HTMLElement[] {
   for (const phase of phases)
     for (const { reason, count } of phase.denials) counts.set(reason, (counts.get(reason) ?? 0) + count);
   const items = [...counts].sort(([, a], [, b]) => b - a);
-  return items.length === 0
-    ? [make("li", "none")]
-    : items.map(([reason, count]) => make("li", `${whole(count)} × ${reason}`));
+  return items.map(([reason, count]) => make("li", `${whole(count)} × ${reason}`));
 }
 
 export function secondRow(second: LiveSecond, columns: readonly Column[]): HTMLElement {

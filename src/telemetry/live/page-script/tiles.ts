@@ -1,4 +1,4 @@
-import type { EndedGenerator } from "../event-stream.ts";
+import type { EndedGenerator, EndedRun } from "../event-stream.ts";
 import type { LiveLatency, LivePhase, LiveSecond, LiveUpdate } from "../live-feed.ts";
 import { figure, make, whole } from "./dom.ts";
 
@@ -62,9 +62,9 @@ const sumOf = (phases: readonly LivePhase[]) => (name: CountName) =>
 /**
  * Tiles for a run that has ended. Its latencies are in a table, as in the report.
  *
- * @param generator of its record; `undefined` if the run ended without one.
+ * @param ended figures of its record; `undefined` if the run ended without one.
  */
-export function totals(phases: readonly LivePhase[], generator: EndedGenerator | undefined): HTMLElement[] {
+export function totals(phases: readonly LivePhase[], ended: EndedRun | undefined): HTMLElement[] {
   const sum = sumOf(phases);
   const durationS = phases.reduce((all, { elapsedS }) => all + elapsedS, 0);
   const ofOffered = `of ${whole(sum("offered"))} offered`;
@@ -76,12 +76,10 @@ export function totals(phases: readonly LivePhase[], generator: EndedGenerator |
     tile("Failed", whole(sum("failed")), ofOffered, sum("failed") > 0 ? "bad" : ""),
     tile("Invalid", whole(sum("invalid")), "2xx replies that no client could use", sum("invalid") > 0 ? "bad" : ""),
     tile("Dropped", whole(sum("dropped")), ofOffered, sum("dropped") > 0 ? "caution" : ""),
-    tile(
-      "Admitted per second",
-      figure(durationS > 0 ? sum("admitted") / durationS : 0),
-      phases.length === 1 ? "until the last response" : "mean of the phases",
-    ),
-    ...(generator === undefined ? [] : [generatorAtEnd(generator)]),
+    ...(ended?.admitted === undefined
+      ? []
+      : [tile("Admitted per second", figure(ended.admitted.perS), ended.admitted.note)]),
+    ...(ended === undefined ? [] : [generatorAtEnd(ended.generator)]),
   ];
 }
 
