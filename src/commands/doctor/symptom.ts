@@ -5,7 +5,7 @@ export interface Symptom {
   readonly about: string;
   readonly level: "good" | "note" | "bad";
   readonly text: string;
-  /** What is wrong, as a path of the target file: symptoms of one cause are one problem. Without it, a symptom is a problem of its own. */
+  /** What is wrong, as a path of the target file: symptoms of one cause are one problem. Without it, a symptom is a separate problem. */
   readonly cause?: string | undefined;
   readonly next?: string | undefined;
 }
