@@ -13,6 +13,8 @@ const TREND_ERRORS = 3.3;
 const TREND_SHARE = 0.1;
 /** Smaller changes of a latency do not matter, however large they are in percent: a fast gateway varies by that with the machine, ms. */
 const MIN_CHANGE_MS = 1;
+/** The offered rate is planned and varies little by chance: a ramp of nine seconds must be recognised, in standard errors. */
+const OFFERED_ERRORS = 2.8;
 /**
  * After a removed warm-up, a trend that continues it by this share needs less evidence: the warm-up has not ended.
  */
@@ -51,7 +53,12 @@ export function steadyOf(series: readonly LoadSecond[], startS: number): Steady 
   const isMoving =
     modes.some(({ values, indexes, warmUp }) =>
       isMovingAfter(values, indexes.filter((index) => index < from).length, warmUp > 0),
-    ) || hasTrend(rates.slice(from));
+    ) ||
+    hasTrend(rates.slice(from)) ||
+    hasTrend(
+      rest.map(({ offered }) => offered),
+      { minErrors: OFFERED_ERRORS },
+    );
   if (isMoving || from >= Math.floor(seconds.length / 2)) return none("drift");
   const [first, last] = [rest[0]?.atS ?? startS, rest.at(-1)?.atS ?? startS];
   return { fromS: from === 0 ? startS : first, toS: last + 1, kind: "steady" };

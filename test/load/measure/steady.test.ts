@@ -77,6 +77,15 @@ describe("where a phase is steady", () => {
     for (const { kind: other, fromS, toS } of found) if (other === kind) expect([fromS, toS]).toEqual([null, null]);
   });
 
+  test("nowhere in a ramp, however short, and after a ramp that ends", () => {
+    const ramp = (atS: number) => 5 + (25 * atS) / 18;
+    const short = Array.from({ length: 20 }, (_, seed) => steadyOf(secondsOf({ seconds: 19, rate: ramp }, seed), 5));
+    expect(short.filter(({ kind }) => kind === "drift").length).toBeGreaterThanOrEqual(19);
+    const ending = steadyOf(secondsOf({ rate: (atS) => Math.min(100, 20 + atS * 8) }), 5);
+    expect(ending.kind).toBe("steady");
+    expect(ending.fromS).toBeGreaterThanOrEqual(12);
+  });
+
   test("throughout, when a fast gateway becomes faster by less than a millisecond", () => {
     const found = Array.from({ length: 20 }, (_, seed) =>
       steadyOf(secondsOf({ latencyMs: (atS) => 2.4 - 0.8 * (atS / 60) }, seed), 5),
