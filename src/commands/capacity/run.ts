@@ -1,4 +1,4 @@
-import { EXIT, formatCount, UsageError } from "../../core/index.ts";
+import { EXIT, formatCount, formatNumber, UsageError } from "../../core/index.ts";
 import { Redactor } from "../../http/recorder/index.ts";
 import {
   assertMeasurable,
@@ -85,7 +85,10 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
       clauses,
       minutes,
       onStep: (step) => onProgress({ kind: "note", text: stepText(redactor.redactValue(step), name) }),
-      onRest: (leftS) => onProgress({ kind: "step", text: "waiting for the rate window to be empty", leftS }),
+      onRest: (leftS) => {
+        onProgress({ kind: "note", text: `waiting ${formatNumber(leftS)} s for the rate window to be empty` });
+        onProgress({ kind: "step", text: "waiting for the rate window to be empty", leftS });
+      },
       onProgress: (level, now, leftS) =>
         onProgress({ kind: "step", text: progressText(`${levelText(level)} ${name}`, now), leftS, atMost: true }),
     },

@@ -59,11 +59,17 @@ function sentenceOf(
   if (binds === "generator") return `No limit found: at least ${held}; this machine could not send more.`;
   if (beyond === undefined)
     return `No limit found. The highest level tried, ${held}, met the objective (${objective}).`;
-  const didNot = `at ${levelText(beyond.level)} it did not (${beyond.why}).`;
+  const didNot = missedObjective(beyond)
+    ? `at ${levelText(beyond.level)} it did not (${beyond.why}).`
+    : `at ${levelText(beyond.level)}, ${beyond.why}.`;
   return heldStep === undefined
     ? `The gateway met ${objective} at ${held} for ${formatNumber(best.durationS)} s; ${didNot}`
     : `The gateway held ${held} with ${objective}; ${didNot}`;
 }
+
+/** Whether a level missed a clause of the objective, not only the bounds on requests without a reply that always apply. */
+const missedObjective = ({ outcomes }: CapacityStep): boolean =>
+  outcomes.some(({ met, clause }) => !met && !/^(?:failed|denied|dropped)/.test(clause));
 
 /** What limited, or why the search ended without a limit. */
 function limitText(

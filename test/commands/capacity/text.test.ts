@@ -139,6 +139,16 @@ describe("how a search ended", () => {
     expect(textOf(found(20, binds, overrides))).toContain(sentence);
   });
 
+  test("a level that met the objective, but was denied requests, is not said to have missed it", () => {
+    const why = "1.33 % of 4,500 requests were denied: rate_limit_exceeded";
+    const denied = { clause: "denied < 0.1%", met: false, sure: true, observed: "1.33 % of 4,500" };
+    const beyond = step(40, "rate limit", why);
+    const met = { ...beyond, outcomes: [...step(40).outcomes, denied] };
+    expect(textOf(found(20, "rate limit", { beyond: met }))).toContain(
+      `The gateway held 20 requests/s with response_ms p99 < 500; at 40, ${why}.`,
+    );
+  });
+
   test("the highest level of --to could not be held in time", () => {
     const text = textOf(found(20, "nothing", { ...outOfTime, held: undefined }), { to: 20 });
     expect(text).toContain(

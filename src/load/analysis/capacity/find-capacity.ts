@@ -67,8 +67,10 @@ const BELOW = 0.97;
 export async function findCapacity(plan: CapacityPlan, context: LoadContext): Promise<Capacity> {
   const endMs = performance.now() + plan.minutes * 60_000;
   let cut: Capacity["cut"] = null;
+  // The time left is too short for the rate window to be empty again before another level.
+  let isOver = false;
   const measure = async (level: number, durationS: number): Promise<CapacityStep | undefined> => {
-    const isLate = performance.now() + durationS * 1_000 > endMs;
+    const isLate = isOver || performance.now() + durationS * 1_000 > endMs;
     const lacksRequests = !fits(levelWorkload(plan, context, level, durationS), context);
     if (context.stop.aborted || isLate || lacksRequests) {
       cut = context.stop.aborted ? "interrupted" : lacksRequests ? "requests" : "minutes";
@@ -87,9 +89,10 @@ export async function findCapacity(plan: CapacityPlan, context: LoadContext): Pr
     plan.onStep?.(step);
     // The next level would be denied because of what this one sent.
     if (step.binds === "rate limit") {
-      const restMs = Math.min(WINDOW_OVER_MS, endMs - performance.now());
-      plan.onRest?.(restMs / 1_000);
-      await sleep(restMs, context.stop);
+      isOver = performance.now() + WINDOW_OVER_MS + plan.stepS * 1_000 > endMs;
+      if (isOver) return step;
+      plan.onRest?.(WINDOW_OVER_MS / 1_000);
+      await sleep(WINDOW_OVER_MS, context.stop);
     }
     return step;
   };
