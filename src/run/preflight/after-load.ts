@@ -2,7 +2,14 @@ import { Traffic } from "../../checks/index.ts";
 import { isLimitReason } from "../../dialects/index.ts";
 import { keysOfLoad, modelFor, type RanLoad, type Workload } from "../../load/index.ts";
 import { type Permit, requestsOnly, sumOf } from "../control/index.ts";
-import { assertModelExists, listedModels, modelsToTry, type NamedModel, requestModelList } from "./preflight.ts";
+import {
+  assertIsGateway,
+  assertModelExists,
+  listedModels,
+  modelsToTry,
+  type NamedModel,
+  requestModelList,
+} from "./preflight.ts";
 import { assertKeyAccepted } from "./wrong-key.ts";
 
 /** A workload that was sent, with its file, or the name of a built-in one. */
@@ -17,14 +24,14 @@ const MAX_LIST_REQUESTS = 30;
 const MAX_REQUESTS_EACH = 10;
 
 /**
- * Checks after a load whether a wrong key or a misspelt model caused the denials, so that a configuration mistake is not reported as
- * a gateway failure. Nothing is checked before a load, because one admitted request proves that its key and model are valid.
+ * Checks after a load whether a wrong base URL, a wrong key or a misspelt model caused the denials, so that a configuration mistake is
+ * not reported as a gateway failure. Nothing is checked before a load, because one admitted request proves that they are right.
  *
  * These requests are not part of the plan. Nothing is checked if the target's budget does not allow them.
  *
  * @param onNotice called with a notice before these requests are sent.
- * @throws ConfigError if every request was rejected and these requests confirm the cause: the gateway rejects a key, or it neither
- * lists nor serves a model, although it serves one that it lists.
+ * @throws ConfigError if every request was rejected and these requests confirm the cause: nothing is below the base URL, the gateway
+ * rejects a key, or it neither lists nor serves a model, although it serves one that it lists.
  */
 export async function assertLoadKeysAndModels(
   runs: readonly RanLoad["run"][],
@@ -37,10 +44,12 @@ export async function assertLoadKeysAndModels(
   const models = sent.flatMap((one) => modelsOf(one, target));
   const requests = MAX_LIST_REQUESTS + MAX_REQUESTS_EACH * (keys.size + models.length);
   if (!more(sumOf([requestsOnly("keys and models", requests)], false))) return;
-  onNotice(`every request was rejected: checking the keys and models, at most ${requests} requests`);
+  onNotice(`every request was rejected: checking the base URL, keys and models, at most ${requests} requests`);
   await using traffic = new Traffic({ target, budget, seed: 1, signal: new AbortController().signal });
-  for (const key of keys) await assertKeyAccepted(traffic, key);
   const list = await requestModelList(traffic);
+  // Any other response may be a failure of the gateway itself.
+  if (list.status === 404 || list.status === 405) await assertIsGateway(traffic, list);
+  for (const key of keys) await assertKeyAccepted(traffic, key);
   const listed = listedModels(list);
   // The models of a gateway without a list are unknown, so it is judged by the load.
   if (listed.length === 0) return;

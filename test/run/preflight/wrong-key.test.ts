@@ -84,7 +84,7 @@ describe("a gateway that rejects the key is not judged and not measured", () => 
   test("doctor blames the key, not the models", async () => {
     await using server = await gateway(() => 401);
     const { stdout } = await run(server.baseUrl, ["doctor", "--target", "t.yaml"]);
-    expect(stdout).toContain("keys.valid should be served; check what the variable or file contains.");
+    expect(stdout).toContain("Check the variable or file that keys.valid names");
     expect(stdout).not.toContain("Name a model");
   });
 
@@ -112,7 +112,7 @@ test("load: a key that is always rejected is an error in the target file", { tim
   await using server = await gateway(() => 401);
   const { code, stderr } = await run(server.baseUrl, ["load", "few.yaml", "--target", "t.yaml"]);
   expect(stderr).toContain("t.yaml (keys.valid): the gateway rejects the key in keys.valid (401 invalid_api_key");
-  expect(stderr).toContain("every request was rejected: checking the keys and models, at most 50 requests");
+  expect(stderr).toContain("every request was rejected: checking the base URL, keys and models, at most 50 requests");
   expect(code).toBe(2);
   // Fifteen of the load, and those that find out about the key.
   expect(server.sent()).toBeLessThan(25);

@@ -118,3 +118,19 @@ test("load that needs the model list says when baseUrl is not that of a gateway"
   expect(stderr).toContain("does not look like a model gateway");
   expect(code).toBe(2);
 });
+
+test("load under a wrong path, which rejects every request, is a mistake in baseUrl", { timeout: 60_000 }, async () => {
+  await using server = await httpServer((_request, _body, response) =>
+    response.writeHead(404, JSON_TYPE).end('{"error":{"code":"not_found","message":"There is nothing at this path."}}'),
+  );
+  using folder = temporaryFolder();
+  writeFileSync(join(folder.path, "w.yaml"), "name: w\narrivals: { kind: constant, ratePerS: 20, durationS: 1 }\n");
+  const target = `baseUrl: ${server.baseUrl}\nkeys: { valid: env:K }\nmodels: { chat: sonnet }\n`;
+  writeFileSync(join(folder.path, "t.yaml"), target);
+  const args = ["load", "w.yaml", "--target", "t.yaml", "--out", "run"];
+  const { stderr, stdout, code } = await gauntlet(args, { K: "ck-valid-0123456789abcdef" }, folder.path);
+  expect(stderr).toContain("t.yaml (baseUrl): ");
+  expect(stderr).toContain("does not look like a model gateway");
+  expect(stdout).not.toContain("FAIL");
+  expect(code).toBe(2);
+});
