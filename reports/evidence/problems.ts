@@ -12,8 +12,9 @@ import { checkOfExchange } from "../causes.ts";
 /** Statuses whose evidence is shown, worst first. */
 const SHOWN: readonly Status[] = ["harness-error", "fail", "flaky", "inconclusive", "warn"];
 
-/** Instances of one check declaration with the same status. */
+/** Instances of one check declaration with the same status and title. */
 export interface ProblemGroup {
+  readonly id: string;
   readonly check: string;
   readonly title: string;
   readonly status: Status;
@@ -39,16 +40,28 @@ export function causeGroupsOf({ causes, checks }: RunRecord): CauseGroup[] {
   });
 }
 
-/** Problems without a cause, worst first, grouped by check. */
+/**
+ * Whether results count for the verdict. A comparison judges what changed: a failure that the first side has as well does not.
+ *
+ * @param ids of the results.
+ */
+export function isDecisive({ command, comparison }: RunRecord, ids: readonly string[]): boolean {
+  if (command !== "compare" || comparison === undefined) return true;
+  const { newlyFailing, worse, lost } = comparison.checks;
+  const changed = new Set([...newlyFailing, ...worse, ...lost].map(({ id }) => id));
+  return ids.some((id) => changed.has(id));
+}
+
+/** Problems without a cause, worst first, grouped by check and title: each threshold has a separate title. */
 export function unexplainedProblems(record: RunRecord): ProblemGroup[] {
   const explained = explainedBy(record.causes);
   const shown = SHOWN.flatMap((status) =>
     record.checks.filter((check) => check.status === status && !explained.has(check.id)),
   );
-  const groups = groupBy(shown, ({ status, check }) => `${status} ${check}`);
-  return [...groups.values()].map((instances) => {
+  const groups = groupBy(shown, ({ status, check, title }) => JSON.stringify([check, status, title]));
+  return [...groups].map(([id, instances]) => {
     const [{ check, title, status }] = instances;
-    return { check, title, status, instances };
+    return { id, check, title, status, instances };
   });
 }
 

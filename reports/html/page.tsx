@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { utc } from "../../src/core/index.ts";
 import type { RunRecord } from "../../src/record/index.ts";
 import { visible } from "../clean-text.ts";
-import { type ProblemGroup, unexplainedProblems } from "../evidence/problems.ts";
+import { isDecisive, type ProblemGroup, unexplainedProblems } from "../evidence/problems.ts";
 import type { ReportSource } from "../evidence/source.ts";
 import { isLoadOnly, startedLoads } from "../figures/started-loads.ts";
 import { TONES, type Tone, VERDICT_TONES } from "../status-style.ts";
@@ -78,7 +78,8 @@ function Contents({ record }: { readonly record: RunRecord }) {
   const others = unexplainedProblems(record);
   const changes = record.comparison === undefined ? [] : [["changes", "What changed"] as const];
   const isComparison = record.command === "compare";
-  const causes = [record.causes.length, worstTone(record.causes.map(({ weight }) => TONES[weight]))] as const;
+  const decisive = record.causes.filter(({ checks }) => isDecisive(record, checks));
+  const causes = [record.causes.length, worstTone(decisive.map(({ weight }) => TONES[weight]))] as const;
   const unexplained = [others.length, worstTone(others.flatMap(tonesOf))] as const;
   const problems: readonly (readonly [string, string, ComponentChildren])[] =
     record.causes.length === 0

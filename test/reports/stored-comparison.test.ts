@@ -228,3 +228,31 @@ test("tables and figures explain the signs that they use", () => {
   const [, headline = ""] = html(few).split('class="headline-figures"');
   expect(headline.split("</dl>")[1]).toMatch(/^<p class="note">.*–: too few requests to print the percentile/);
 });
+
+test("a failure of both runs is not a reason of their comparison, and a new one is", () => {
+  const failing = (id: string, title: string): RunRecord["causes"][number] => ({
+    ...{ title, weight: "fail", requirement: "AUTH-3", requirements: ["AUTH-3"], checks: [id], advice: "" },
+  });
+  const known = { checks: [result("auth.a", "fail")], causes: [failing("auth.a", "the key is ignored")] };
+  const before = recordOf(known.checks, { causes: known.causes });
+  const why = (record: RunRecord) =>
+    /<h2 class="small">Why<\/h2>(.*?)<\/ul>/s.exec(pageOf(record))?.[1]?.replace(/<[^>]+>/g, " ") ?? "";
+  const same = why(comparedWith(before, { ...before, runId: "again" }));
+  expect(same).toContain("1 cause of failures in both");
+  expect(same).not.toContain("the key is ignored");
+  const worse = recordOf([...known.checks, result("auth.b", "fail")], {
+    causes: [...known.causes, failing("auth.b", "the path is ignored")],
+  });
+  const newly = why(comparedWith(recordOf([...known.checks, result("auth.b", "pass")]), worse));
+  expect(newly).toContain("the path is ignored");
+  expect(newly).not.toContain("the key is ignored");
+});
+
+test("undecided thresholds are separate reasons, with their own texts", () => {
+  const thresholds = ["ttft_ms p95 < 800", "ttft_ms p99 < 60"].map((text) =>
+    result(`load.w.thresholds[${text}]`, "inconclusive", { title: `Threshold: ${text}` }),
+  );
+  const page = pageOf(recordOf(thresholds));
+  for (const { title } of thresholds) expect(page).toContain(title.replace("<", "&lt;"));
+  expect(page).not.toContain("(2 times)");
+});

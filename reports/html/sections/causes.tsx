@@ -274,7 +274,7 @@ function Listed({ record, checks, anchors }: ListedProps) {
 /** Results of one check without a cause: undecided, waived, or failed in the harness itself. */
 function Group({ group, context }: { readonly group: ProblemGroup; readonly context: Context }) {
   const { source, anchors, shown } = context;
-  const id = anchors.of("failure", `${group.check} ${group.status}`);
+  const id = anchors.of("failure", group.id);
   return (
     <article class={`problem is-${group.status}`} id={id} aria-labelledby={`${id}-title`}>
       <h4 id={`${id}-title`}>

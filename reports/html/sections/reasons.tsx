@@ -1,7 +1,7 @@
 import { type Comparison, lacksFixture, type RunRecord, type Status } from "../../../src/record/index.ts";
 import { weightOf } from "../../causes.ts";
 import { oneLine } from "../../clean-text.ts";
-import { unexplainedProblems } from "../../evidence/problems.ts";
+import { isDecisive, unexplainedProblems } from "../../evidence/problems.ts";
 import { isLoadOnly } from "../../figures/started-loads.ts";
 import { describeComparison, mainFigures } from "../../text/index.ts";
 import type { Anchors } from "../anchors.ts";
@@ -66,8 +66,10 @@ export function Reasons({ record, anchors }: { readonly record: RunRecord; reado
 }
 
 function ofCauses(record: RunRecord, anchors: Anchors): Reason[] {
-  const failing = record.causes.flatMap((cause, index) => (cause.weight === "fail" ? [{ cause, index }] : []));
+  const all = record.causes.flatMap((cause, index) => (cause.weight === "fail" ? [{ cause, index }] : []));
+  const failing = all.filter(({ cause }) => isDecisive(record, cause.checks));
   const more = failing.length - MAX_REASONS;
+  const unchanged = all.length - failing.length;
   return [
     ...failing.slice(0, MAX_REASONS).map(
       ({ cause, index }): Reason => ({
@@ -78,6 +80,16 @@ function ofCauses(record: RunRecord, anchors: Anchors): Reason[] {
       }),
     ),
     ...(more > 0 ? [{ status: "fail", text: `and ${plural(more, "more cause")}`, href: "#causes" } as const] : []),
+    ...(unchanged > 0
+      ? [
+          {
+            status: "observed",
+            text: `${plural(unchanged, "cause")} of failures in both`,
+            href: "#causes",
+            tail: ", which therefore do not count.",
+          } as const,
+        ]
+      : []),
   ];
 }
 
@@ -137,14 +149,21 @@ function ofGates({ policy }: RunRecord): Reason[] {
 }
 
 function ofUnexplained(record: RunRecord, anchors: Anchors): Reason[] {
-  const groups = unexplainedProblems(record).filter(({ status }) => status !== "warn");
+  const groups = unexplainedProblems(record).filter(
+    ({ status, instances }) =>
+      status !== "warn" &&
+      isDecisive(
+        record,
+        instances.map(({ id }) => id),
+      ),
+  );
   const [next, ...rest] = groups.slice(MAX_REASONS);
   return [
     ...groups.slice(0, MAX_REASONS).map(
-      ({ check, status, title, instances }): Reason => ({
+      ({ id, status, title, instances }): Reason => ({
         status,
         text: oneLine(title, 160),
-        href: `#${anchors.of("failure", `${check} ${status}`)}`,
+        href: `#${anchors.of("failure", id)}`,
         tail: instances.length > 1 ? ` (${decimal(instances.length)} times)` : "",
         because: oneLine(instances[0]?.message ?? ""),
       }),
