@@ -41,8 +41,9 @@ export function decide(
   // A waived failure remains a failure in the report and decides nothing.
   const deciders = results.filter(({ waived }) => waived === undefined);
   const of = (...statuses: Status[]) => deciders.filter(({ status }) => statuses.includes(status));
-  const deciding =
-    [of("fail", "flaky"), of("harness-error"), of("blocked", "inconclusive")].find(({ length }) => length > 0) ?? [];
+  // Next to a failure, an error in a suite is not the verdict, but nobody should miss it.
+  const wrong = [...of("fail", "flaky"), ...of("harness-error")];
+  const deciding = wrong.length > 0 ? wrong : of("blocked", "inconclusive");
   const [first] = deciding;
   // A waived failure was judged, too.
   const judged = of("pass", "warn").length > 0 || deciders.length < results.length;

@@ -81,7 +81,11 @@ function parseLabels(text: string, known: readonly string[]): Record<string, str
     const match = /^\s*(\w+)\s*=\s*"?([^"]*?)"?\s*$/.exec(part);
     if (match === null) return `has "${part.trim()}" among its labels; expected name=value`;
     const [, label = "", value = ""] = match;
-    if (!known.includes(label)) return `has the label "${label}"; this metric has ${known.join(", ") || "none"}`;
+    if (!known.includes(label)) {
+      const nearest = nearestOf(label, known);
+      const meant = nearest === undefined ? "" : `. Did you mean "${nearest}"?`;
+      return `has the label "${label}"; this metric has ${known.join(", ") || "none"}${meant}`;
+    }
     if (Object.hasOwn(labels, label)) return `has the label "${label}" twice`;
     const problem = valueProblem(label, value);
     if (problem !== undefined) return problem;

@@ -285,3 +285,17 @@ describe("what is undecided does not disappear with chosen profiles", () => {
 function round(status: CheckResult["status"]) {
   return { status, message: "" };
 }
+
+test("an error in a suite is a reason next to a failure, which decides", () => {
+  const place = "suite.ts:20:72";
+  const broken = result("acme.broken", "harness-error", {
+    message: `error in your suite, ${place}: x is not a function`,
+    reason: { kind: "suite-error", place, text: "x is not a function" },
+  });
+  const { exitCode, reasons } = decide([broken, result("acme.region", "fail")], { targetName: "gw", qualifiers: [] });
+  expect(exitCode).toBe(1);
+  expect(reasons.map(({ text }) => text)).toEqual([
+    expect.stringMatching(/^fail: /),
+    `harness-error: error in your suite, ${place}: x is not a function`,
+  ]);
+});

@@ -17,10 +17,29 @@ const MODES = ["non-streaming", "streaming"];
  */
 export function assertDefinition(spec: unknown, kind: "check" | "invariant"): void {
   if (!isObject(spec)) throw new TypeError(`the definition of a check must be an object, not ${shown(spec)}`);
-  const problems = [...declarationProblems(spec), ...(kind === "check" ? sendingProblems(spec) : [])];
+  const problems = [
+    ...unknownFields(spec, kind === "check" ? ("scenario" in spec ? OF_SCENARIO_CHECKS : OF_CHECKS) : OF_INVARIANTS),
+    ...declarationProblems(spec),
+    ...(kind === "check" ? sendingProblems(spec) : []),
+  ];
   if (problems.length === 0) return;
   const name = typeof spec["id"] === "string" ? `the ${kind} "${spec["id"]}"` : `the ${kind}`;
   throw new TypeError(`${name} is not defined correctly: ${problems.join("; ")}`);
+}
+
+const OF_ALL = ["id", "title", "covers", "explains", "judge"];
+const OF_SCENARIO_CHECKS = [...OF_ALL, "scenario", "basis", "needs"];
+const OF_CHECKS = [...OF_ALL, "needs", "across", "dialect", "schedule", "cost", "reaches", "basis", "run"];
+const OF_INVARIANTS = [...OF_ALL, "about", "dialect", "judgesStop", "countsRequests"];
+
+/** A misspelt optional field would be ignored. */
+function unknownFields(fields: Fields, known: readonly string[]): string[] {
+  return Object.keys(fields)
+    .filter((name) => !known.includes(name))
+    .map((name) => {
+      const nearest = nearestOf(name, known);
+      return `unknown field "${name}"${nearest === undefined ? "" : ` (did you mean "${nearest}"?)`}`;
+    });
 }
 
 function declarationProblems(fields: Fields): string[] {

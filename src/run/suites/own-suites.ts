@@ -107,11 +107,18 @@ async function loadSuite(file: string, path: string): Promise<readonly Check[]> 
       cause: error,
     });
   }
-  const checks = isObject(module) ? module["default"] : (module as { default?: unknown } | undefined)?.default;
+  const checks = defaultExportOf(module);
   if (Array.isArray(checks) && checks.length > 0 && checks.every(isCheck)) return checks;
   throw new UsageError(`${placeOfText(path, /^export default/m)} is not a suite: ${defectOf(checks)}`, {
     hint: "Create the checks with defineCheck or defineInvariant.",
   });
+}
+
+/** @returns `undefined` if there is none: jiti then offers all exports instead. */
+function defaultExportOf(module: unknown): unknown {
+  const exported = (module as { default?: unknown } | undefined)?.default;
+  const isOwn = Array.isArray(exported) || (isObject(module) && Object.keys(module).includes("default"));
+  return isOwn ? exported : undefined;
 }
 
 const INSTALL =

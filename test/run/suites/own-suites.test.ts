@@ -233,6 +233,11 @@ describe("your own suites", () => {
       /is not a suite: its default export must be a list of checks, but it is empty/,
     ],
     ["exports nothing", "export const x = 1;", /s\.mjs is not a suite: .* but it is missing[\s\S]*defineCheck/],
+    [
+      "has a misspelt optional field",
+      NINE.replace("cost: { requests: 1 },", "cost: { requests: 1 }, reachs: {},"),
+      /unknown field "reachs" \(did you mean "reaches"\?\)/,
+    ],
     ["takes an id that is taken", NINE.replaceAll("acme.", "auth."), /"auth" is a built-in suite[\s\S]*another prefix/],
     ["has an id twice", NINE.replace('check("fail"', 'check("pass"'), /duplicate check id "acme\.pass"/],
     [
