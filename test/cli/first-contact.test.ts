@@ -441,6 +441,12 @@ describe("completion", () => {
     ["checks", ["gauntlet", "explain", "auth.unk"], "auth.unknown-key"],
     ["scenarios", ["gauntlet", "client", "--scenario", "rate-s"], "rate-seconds"],
     ["options", ["gauntlet", "conform", "--wai"], "--waivers"],
+    ["tiers", ["gauntlet", "load", "st"], "starter"],
+    ["built-in workloads", ["gauntlet", "size", ""], "peak"],
+    ["mutations", ["gauntlet", "conform", "--mutation", "auth.mess"], "auth.messages-with-any-key"],
+    ["variants", ["gauntlet", "gateway", "--variant", ""], "latency.two-seconds"],
+    ["the embedded gateway", ["gauntlet", "run", "--target", "emb"], "embedded"],
+    ["engines", ["gauntlet", "load", "w.yaml", "--engine", ""], "autocannon"],
     ["checks after --only", ["gauntlet", "conform", "--only", "auth.unk"], "auth.unknown-key"],
     ["checks after --only of run", ["gauntlet", "run", "--json", "--only", "auth.unk"], "auth.unknown-key"],
     ["requirements after --only", ["gauntlet", "conform", "--only", "AUTH-"], "AUTH-3"],
@@ -460,6 +466,9 @@ describe("completion", () => {
     expect(ofSuite).toContain("auth.unknown-key");
     expect(ofSuite).not.toContain("chat.minimal");
     expect(await completionsOf(["gauntlet", "conform", "auth", ""])).not.toContain("auth");
+    expect(await completionsOf(["gauntlet", "load", ""], folder.path)).not.toContain("own.ts");
+    writeFileSync(join(folder.path, "mine.yaml"), "");
+    expect(await completionsOf(["gauntlet", "load", ""], folder.path)).toContain("mine.yaml");
     // The shell completes files.
     expect(await completionsOf(["gauntlet", "conform", "--target", ""])).toEqual([]);
   });

@@ -1,7 +1,10 @@
+import { readdirSync } from "node:fs";
 import { CHECKS } from "../../../suites/index.ts";
 import { customRequirementsOf, suiteOf } from "../../checks/index.ts";
 import { SCENARIOS } from "../../client-conformance/index.ts";
+import { MUTATIONS, VARIANTS } from "../../reference-gateway/index.ts";
 import { REQUIREMENTS } from "../../requirements/index.ts";
+import { SHIPPED_WORKLOADS } from "../../run/open/index.ts";
 import { checksWith } from "../../run/suites/index.ts";
 
 interface Names {
@@ -22,6 +25,16 @@ export async function namesOf(files: readonly string[]): Promise<Names> {
     requirements: [...REQUIREMENTS, ...customRequirementsOf(all)].map(({ id }) => id),
     suites: [...new Set(all.map(({ id }) => suiteOf(id)))],
   };
+}
+
+/** Mutations or variants of the reference gateway. */
+export const switchNames = (kind: "mutations" | "variants"): string[] =>
+  (kind === "mutations" ? MUTATIONS : VARIANTS).map(({ name }) => name);
+
+/** Tiers, built-in workloads, and the YAML files of the current folder. */
+export function workloadNames(): string[] {
+  const files = readdirSync(".").filter((name) => /\.ya?ml$/.test(name));
+  return [...SHIPPED_WORKLOADS, ...files];
 }
 
 export const scenarioNames = (): string[] => SCENARIOS.map(({ name }) => name);

@@ -1,4 +1,5 @@
 import { EXIT } from "../../core/index.ts";
+import type { Workload } from "../../load/index.ts";
 import { conformOptions, defineCommand } from "../../terminal/index.ts";
 
 /** One script per shell. Each calls the program itself, so that suites and options are never out of date. */
@@ -47,9 +48,11 @@ const TAKES_VALUE: ReadonlySet<string> = new Set(
   Object.entries(conformOptions).flatMap(([name, { type }]) => (type === "boolean" ? [] : [`--${name}`])),
 );
 
+const ENGINES: readonly Workload["engine"][] = ["native", "autocannon", "k6"];
+
 /**
- * Suites after `conform`, checks and requirements after `--only` and `explain`, scenarios after `client`; yargs completes the rest
- * itself.
+ * Suites after `conform`, workloads after `load` and `size`, checks and requirements after `--only` and `explain`, scenarios after
+ * `client`, and the switches of the reference gateway; yargs completes the rest itself.
  *
  * @param words after the name of the program; the last one is to be completed.
  */
@@ -57,9 +60,16 @@ export async function complete(words: readonly string[], usual: () => Promise<st
   const [command = "", ...others] = words;
   const current = others.at(-1) ?? "";
   const before = others.at(-2) ?? "";
-  if (current.startsWith("-") || !["client", "conform", "explain", "run"].includes(command)) return await usual();
-  const { namesOf, scenarioNames } = await import("./names.ts");
+  if (current.startsWith("-") || command === "" || others.length === 0) return await usual();
+  const { namesOf, scenarioNames, switchNames, workloadNames } = await import("./names.ts");
+  if (before === "--mutation") return switchNames("mutations");
+  if (before === "--variant") return switchNames("variants");
+  // Otherwise, the shell completes files.
+  if (before === "--target") return current !== "" && "embedded".startsWith(current) ? ["embedded"] : [];
+  if (before === "--engine") return [...ENGINES];
+  if (command === "load" || command === "size") return before.startsWith("--") ? await usual() : workloadNames();
   if (command === "client") return scenarioNames();
+  if (!["conform", "explain", "run"].includes(command)) return await usual();
   const { checks, requirements, suites } = await namesOf(valuesOf("--suite", others));
   const named = others.slice(0, -1).filter((word) => suites.includes(word));
   if (before === "--only") {

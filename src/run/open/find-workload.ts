@@ -4,7 +4,7 @@ import { didYouMean, didYouMeanPath, UsageError } from "../../core/index.ts";
 import { loadWorkload, type Workload } from "../../load/index.ts";
 
 /** Tiers and workloads that ship with Gauntlet. */
-const SHIPPED = [
+export const SHIPPED_WORKLOADS = [
   ...["starter", "growth", "scale", "own", "peak", "soak", "stress"],
   ...["rolling-restart", "rolling-restart-capacity", "kill", "upstream-outage", "slow-upstream"],
   ...["counter-store-outage", "counter-store-limits", "counter-store-cost"],
@@ -19,7 +19,7 @@ export function findWorkload(name: string): Workload {
     throw new UsageError(
       isWord ? `no tier, built-in workload or file is named "${name}"` : `there is no workload file "${name}"`,
       {
-        hint: `${isWord ? didYouMean(name, SHIPPED) : didYouMeanPath(name)}Built in: ${SHIPPED.join(", ")}. To send your own, name a YAML file. See \`gauntlet load --help\`.`,
+        hint: `${isWord ? didYouMean(name, SHIPPED_WORKLOADS) : didYouMeanPath(name)}Built in: ${SHIPPED_WORKLOADS.join(", ")}. To send your own, name a YAML file. See \`gauntlet load --help\`.`,
       },
     );
   }

@@ -1,5 +1,5 @@
 export { accountByName } from "./account-by-name.ts";
-export { findWorkload } from "./find-workload.ts";
+export { findWorkload, SHIPPED_WORKLOADS } from "./find-workload.ts";
 export { lastFailed, latestReport } from "./latest-run.ts";
 export { openFolder } from "./open-folder.ts";
 export {
