@@ -140,6 +140,7 @@ function changesPart(record: RunRecord, base: RunRecord): string[] {
   const rows = [
     ["Newly failing", changes.newlyFailing],
     ["Missing", changes.vanished],
+    ["Newly warning", changes.worse],
     ["Now undecided", changes.lost],
     ["Newly passing", changes.fixed],
   ] as const;

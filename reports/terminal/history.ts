@@ -1,5 +1,12 @@
 import { formatCount, formatNumber, groupBy, utc } from "../../src/core/index.ts";
-import { changedFirst, changeText, type HistoryReport, type Trend, valueText } from "../../src/history/index.ts";
+import {
+  changedFirst,
+  changeText,
+  type HistoryReport,
+  MIN_RUNS,
+  type Trend,
+  valueText,
+} from "../../src/history/index.ts";
 import { oneLine } from "../clean-text.ts";
 import {
   byGroup,
@@ -22,21 +29,22 @@ export function renderHistory(
   const { file, notImported, runs, trends, verdict, reasons } = history;
   const paint = painter(colors);
   const facts = factsOfHistory(history);
+  const groups = byGroup(trends)
+    .filter((group) => hasTrend(group) || isOfLatestRun(group, runs))
+    .filter(({ trends: some }, _index, all) => all.length === 1 || !isZero(some));
   const lines = [
     colors.dim(
       `${oneLine(file)}: ${[...importedText(history), `${formatCount(runs.length, "run")} shown`].join("; ")}`,
     ),
     ...notImported.map(({ dir, why }) => colors.yellow(`not imported: ${oneLine(dir)}: ${oneLine(why)}`)),
-    ...byGroup(trends)
-      .filter((group) => hasTrend(group) || isOfLatestRun(group, runs))
-      .filter(({ trends: some }, _index, all) => all.length === 1 || !isZero(some))
-      .flatMap(({ group, trends: some }) => [
-        colors.bold(oneLine(`${group.target} at ${group.address}, ${group.name}`, 120)),
-        colors.dim(`measured on ${group.machine === "any" ? "any machine" : oneLine(group.machine, 160)}`),
-        ...tableOf(some, runs, colors),
-        ...withoutValue(some).map((line) => colors.yellow(line)),
-        ...gapLines(some).map((line) => colors.dim(line)),
-      ]),
+    ...groups.flatMap(({ group, trends: some }) => [
+      colors.bold(oneLine(`${group.target} at ${group.address}, ${group.name}`, 120)),
+      colors.dim(`measured on ${group.machine === "any" ? "any machine" : oneLine(group.machine, 160)}`),
+      ...tableOf(some, runs, colors),
+      ...withoutValue(some).map((line) => colors.yellow(line)),
+      ...gapLines(some).map((line) => colors.dim(line)),
+    ]),
+    ...othersText(trends, groups),
     // The verdict of a short history, or of one without metrics, says the same.
     ...((historyWord(facts) === "collecting" && byGroup(trends).length === 1) || trends.length === 0
       ? []
@@ -91,6 +99,21 @@ const hasTrend = ({ trends }: Pick<HistoryReport, "trends">): boolean =>
 const isOfLatestRun = ({ trends }: Pick<HistoryReport, "trends">, runs: HistoryReport["runs"]): boolean =>
   trends.some(({ values }) => values.length === 1 && values[0]?.runId === runs.at(-1)?.runId);
 
+type GroupOfTrends = ReturnType<typeof byGroup>[number];
+
+/** `  2 more series: starter, checks; add --html trends.html to see all`: those that have no table. */
+function othersText(trends: readonly Trend[], shown: readonly GroupOfTrends[]): string[] {
+  const keys = new Set(shown.map(({ group }) => JSON.stringify(group)));
+  const others = byGroup(trends).filter(({ group, trends: some }) => !keys.has(JSON.stringify(group)) && !isZero(some));
+  if (others.length === 0) return [];
+  const names = [...new Set(others.map(({ group }) => oneLine(group.name, 40)))];
+  const listed = names.slice(0, MAX_NAMED).join(", ");
+  const more = names.length > MAX_NAMED ? ", …" : "";
+  return [`  ${others.length} more series: ${listed}${more}; add --html trends.html to see all`];
+}
+
+const MAX_NAMED = 5;
+
 /** A table of zeros, such as of checks that never failed, is not shown next to others. */
 const isZero = (trends: readonly Trend[]): boolean =>
   trends.every(({ values, gaps }) => gaps.length === 0 && values.every(({ value }) => value === 0));
@@ -116,8 +139,9 @@ const moreText = (more: number): string[] =>
 
 function tableOf(all: readonly Trend[], runs: HistoryReport["runs"], colors: Colors): string[] {
   if (!hasTrend({ trends: all })) return firstTable(all);
-  const isEarly = all.every(({ isTooShort }) => isTooShort === true);
-  const trends = isEarly ? mainTrends(all, MAX_EARLY) : changedFirst(all);
+  const isEarly = all.every(({ values }) => values.length < MIN_RUNS);
+  const hasLost = all.some(({ isMissing }) => isMissing === true);
+  const trends = isEarly ? mainTrends(all, MAX_EARLY, hasLost ? 1 : 2) : changedFirst(all);
   const more = all.length - trends.length;
   const columns = [
     "metric",

@@ -445,6 +445,15 @@ test("the values of a first run are shown, and what keeps it apart from the earl
   expect(both).toMatch(/p50 +│ +70 ms │/);
   expect(both).not.toMatch(/p50 +│ +90 ms │/);
   expect(both).toContain("growth has 2 series with at most 1 run each (their workloads differ)");
+  expect(both).toContain("\n  1 more series: growth; add --html trends.html to see all\n");
+});
+
+test("a second run without values is said once, not for each metric", async () => {
+  keep(recordWith(90, 1));
+  keep(recordWith(90, 2, { valid: false }));
+  const { stdout } = await gauntlet(["history", join(folder, "runs"), "--db", join(folder, "late.db")]);
+  expect(stdout.match(/│ no value │/g)?.length).toBeLessThanOrEqual(6);
+  expect(stdout.match(/the event loop was late/g)?.length).toBeLessThanOrEqual(2);
 });
 
 test("runs that measured nothing: the verdict says so, once", async () => {

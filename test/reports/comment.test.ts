@@ -68,6 +68,13 @@ describe("a comment for a pull request", () => {
     await expect(text).toMatchFileSnapshot("comment.md");
   });
 
+  test("names checks that newly warn, as a comparison does", () => {
+    const same = load(FASTER);
+    const base = record([result("models.list", "pass")], same);
+    const text = commentOf({ record: record([result("models.list", "warn")], same), base });
+    expect(text).toContain("**Newly warning (1)**: <code>models.list</code>");
+  });
+
   test("a base with another workload is named as such, and no check counts as lost", () => {
     const other = loadRun("search", { phases: [loadPhase("search")] });
     const base = record([result("models.list", "pass")], other);

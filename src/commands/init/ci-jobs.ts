@@ -171,6 +171,7 @@ gauntlet:
     - if: $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH # its run is the base of the comparison in merge requests
   script:
     - ${INSTALL}
+    # If this commit's gateway is not already running, start it here and wait until it responds.
     - ${RUN}
   after_script:
     - ${KEEP_AND_SHOW}
@@ -203,6 +204,7 @@ pipeline {
       steps {
         sh 'rm -rf gauntlet-run' // of the build before this one
         sh '${INSTALL}'
+        // If this commit's gateway is not already running, start it here and wait until it responds.
         sh '${RUN}'
       }
     }

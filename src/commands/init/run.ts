@@ -199,11 +199,14 @@ export function stepsForCi(
   if (ci === "none") return [];
   const tarball = installedTarball();
   const install =
-    "Copy the tarball of Gauntlet to tools/, and run: npm install --save-dev ./tools/gateway-gauntlet-*.tgz";
+    "Build Gauntlet's tarball (npm ci && npm pack in a clone of it), copy it to tools/, and run: npm install --save-dev ./tools/gateway-gauntlet-*.tgz";
   const files = [...written, "package.json", "package-lock.json"].join(", ");
   return [
     ...(tarball === undefined ? [install] : []),
     ...jobHere(ci).setUp,
+    ...(baseUrl === undefined
+      ? ["Replace baseUrl in gauntlet.yaml with the address of your gateway. If it runs in the job, start it there."]
+      : []),
     ...(baseUrl !== undefined && isLoopback(baseUrl)
       ? ["Start the gateway in the job: baseUrl points to the machine that runs the job."]
       : []),
