@@ -7,6 +7,8 @@ import { Mark, n, Sheet, styleOf } from "./frame.tsx";
 
 const ROW = 30;
 const LEFT = 300;
+/** Room for half of the last label of the axis. */
+const RIGHT = 30;
 const WIDTH = 860;
 
 const TONE = { regressed: "bad", inconclusive: "held", improved: "good", "not worse": "good" } as const;
@@ -16,29 +18,31 @@ export function ForestPlot({
   metrics,
   control,
   isUsable,
+  names: [a, b],
 }: {
   readonly metrics: readonly ComparedMetric[];
   readonly control: readonly ComparedMetric[];
   /** Whether the intervals decide anything; otherwise they have no colour. */
   readonly isUsable: boolean;
+  /** Of the two sides. */
+  readonly names: readonly [string, string];
 }) {
   const rows = metrics.filter(({ low, high }) => low !== null && high !== null);
-  const widest = Math.max(
-    0.05,
-    ...rows.flatMap(({ low, high, margin }) => [Math.abs(low ?? 0), Math.abs(high ?? 0), margin * 1.3]),
-  );
-  const limit = Math.min(widest, 1.5);
-  const x = scaleLinear([-limit, limit], [LEFT, WIDTH - 20]).clamp(true);
+  const widest = Math.max(0.05, ...rows.flatMap(({ low, high }) => [Math.abs(low ?? 0), Math.abs(high ?? 0)]));
+  // The margin of a figure of one millisecond is wide: it must not make the intervals of all others invisible.
+  const limit = Math.min(widest * 1.3, 1.5);
+  const x = scaleLinear([-limit, limit], [LEFT, WIDTH - RIGHT]).clamp(true);
   const height = rows.length * ROW + 46;
-  const box = { width: WIDTH, height, left: LEFT, right: 20, top: 8, bottom: 38 };
+  const box = { width: WIDTH, height, left: LEFT, right: RIGHT, top: 8, bottom: 38 };
   const byName = new Map(control.map((metric) => [metric.name, metric]));
   return (
     <figure>
       <figcaption>
-        <strong>Change from A to B</strong>
+        <strong>
+          Change from {a} to {b}
+        </strong>
         <span class="note">
-          The band is the margin within which a change does not matter ({LATENCY_MARGINS}). Solid line: 90 % interval of
-          B compared with A. Dashed: A compared with itself. To the right, B is higher.
+          {`The band is the margin within which a change does not matter (${LATENCY_MARGINS}). Solid line: 90 % interval of ${b} compared with ${a}. Dashed: ${a} compared with itself. To the right, ${b} is higher.`}
         </span>
       </figcaption>
       <Sheet

@@ -134,7 +134,12 @@ function Metrics({ comparison }: { readonly comparison: Comparison }) {
     <>
       <Heading id="deltas" title="Figures" />
       {metrics.some(({ low }) => low !== null) ? (
-        <ForestPlot metrics={metrics} control={control?.metrics ?? []} isUsable={isUsable} />
+        <ForestPlot
+          metrics={metrics}
+          control={control?.metrics ?? []}
+          isUsable={isUsable}
+          names={[oneLine(a.name, 40), oneLine(b.name, 40)]}
+        />
       ) : null}
       <DataTable
         caption="Figures of both sides, with intervals and margins"
@@ -154,16 +159,21 @@ function Metrics({ comparison }: { readonly comparison: Comparison }) {
             status={isUsable ? STATUS[metric.verdict] : "inconclusive"}
             label={figureVerdict(metric, comparison)}
           />,
-          amount(metric, metric.a),
-          amount(metric, metric.b),
-          figureChange(metric, metric.change),
-          ...columns.map(({ cell }) => cell(metric) ?? "–"),
+          ...[
+            amount(metric, metric.a),
+            amount(metric, metric.b),
+            figureChange(metric, metric.change),
+            ...columns.map(({ cell }) => cell(metric) ?? "–"),
+          ].map(unbroken),
         ])}
       />
       {hasGaps ? <p class="note">–: not measured, or too few samples to compute it.</p> : null}
     </>
   );
 }
+
+/** Lines are not broken between a number and its unit. */
+const unbroken = (text: string): string => text.replace(/(?<=\d) (?!to)|(?<=±) /g, "\u00a0");
 
 interface FigureColumn {
   readonly head: string;
