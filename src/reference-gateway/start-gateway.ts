@@ -225,7 +225,11 @@ async function listen(app: FastifyInstance, host: string, port: number): Promise
   try {
     await app.listen({ host, port, backlog: BACKLOG });
   } catch (cause) {
-    throw new UsageError(`cannot listen on ${host}:${port}: ${messageOf(cause)}`, { cause });
+    const isTaken = (cause as NodeJS.ErrnoException).code === "EADDRINUSE";
+    throw new UsageError(`cannot listen on ${host}:${port}: ${isTaken ? "the port is taken" : messageOf(cause)}`, {
+      cause,
+      hint: "Take another port with --port; 0 takes a free one.",
+    });
   }
   return (app.server.address() as AddressInfo).port;
 }

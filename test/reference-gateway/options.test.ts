@@ -41,7 +41,7 @@ test.each<[string, GatewayOptions, RegExp]>([
 test("a port that is taken is an error of use", async () => {
   await using first = await startFixture();
   const port = Number(new URL(first.ready.baseUrl).port);
-  await expect(startGateway({ port })).rejects.toThrow(/cannot listen on 127\.0\.0\.1/);
+  await expect(startGateway({ port })).rejects.toThrow(/cannot listen on 127\.0\.0\.1:\d+: the port is taken$/);
 });
 
 test("the ready line names everything that a client needs", async () => {

@@ -66,7 +66,11 @@ export async function recover(bench: TierBench, script: RecoveryScript, seed: nu
     retry: { ...DEFAULT_RETRY, maxAttempts: FLEET_ATTEMPTS, longestRetryAfterMs: WINDOW_OVER_MS },
     untilMs: FLEET_MS,
     graceMs: GRACE_MS,
-    attempt: (client) => bench.send(kinds[client % kinds.length] as TierRequest, "fleet"),
+    attempt: async (client) => {
+      const seen = await bench.send(kinds[client % kinds.length] as TierRequest, "fleet");
+      if (seen?.retryAfterWaitMs) bench.showWait(seen.retryAfterWaitMs, "Retry-After");
+      return seen;
+    },
   });
   script.fleetEndUs = nowUs();
   for (let attempt = 0; attempt < WAVES; attempt++) {

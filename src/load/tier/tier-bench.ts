@@ -226,6 +226,12 @@ export class TierBench implements AsyncDisposable {
     return sleep(ms, this.stop);
   }
 
+  /** Says in the progress what clients wait for that wait on their own. The longest wait of all counts. */
+  showWait(ms: number, what: string): void {
+    const untilUs = nowUs() + ms * 1_000;
+    if (untilUs > (this.#waiting?.untilUs ?? 0)) this.#waiting = { what, untilUs };
+  }
+
   /** Runs a phase and adds it to the record with its judge's findings. */
   async phase({ questions, ...spec }: PhaseSpec, act: () => Promise<void>, judge: PhaseJudge): Promise<void> {
     const { name, title } = spec;
