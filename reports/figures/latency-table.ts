@@ -68,7 +68,11 @@ export function latencyTableOf(run: LoadRun): LatencyTable {
 /** The latencies of a run: those of its main phase. */
 export function latenciesOf(run: LoadRun): KindLatencies[] {
   const phase = headlinePhase(run);
-  return (phase === undefined ? [] : admittedClasses(phase)).map((entry) => ({
+  // One order in every run: by dialect, streams first.
+  const classes = (phase === undefined ? [] : admittedClasses(phase)).sort(
+    (a, b) => a.dialect.localeCompare(b.dialect) || Number(b.stream) - Number(a.stream),
+  );
+  return classes.map((entry) => ({
     kind: kindOf(entry),
     requests: entry.count,
     rows: rowsOf(entry),

@@ -47,7 +47,7 @@ export function phaseRow({ phase, verdict, elapsedS, counts }: LivePhase): HTMLE
   row.append(
     headerCell(phase, "row"),
     make("td", verdict ?? "running", verdict === null ? "" : TONES[verdict]),
-    make("td", `${Math.floor(elapsedS)} s`),
+    make("td", `${Math.round(elapsedS)} s`),
     ...COUNTS.map((name) => make("td", whole(counts[name]))),
   );
   return row;
