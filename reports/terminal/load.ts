@@ -157,10 +157,9 @@ function throughputLine(phase: LoadPhase): string {
   return `  throughput: ${perS(admittedPerS)} admitted/s in the ${steadyText(steady)}; ${perS(rates.admitted)}/s ${all}`;
 }
 
-function unsteadyText(phase: LoadPhase): string {
-  const { steady } = phase;
+function unsteadyText({ steady }: LoadPhase): string {
   if (steady === undefined || steady.kind === "steady" || steady.kind === "too-short") return "";
-  return `; no steady state${describeUnsteady(phase)}`;
+  return `; no steady state (${steady.kind}): ${describeUnsteady(steady.kind)}`;
 }
 
 function outputLine({ classes, durationS }: LoadPhase): string {

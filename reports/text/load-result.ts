@@ -1,36 +1,17 @@
-import { formatCount, formatNumber, median } from "../../src/core/index.ts";
+import { formatCount, formatNumber } from "../../src/core/index.ts";
 import type { LoadPhase } from "../../src/record/index.ts";
 
 type SteadyKind = NonNullable<LoadPhase["steady"]>["kind"];
 
 const UNSTEADY: Readonly<Partial<Record<SteadyKind, string>>> = {
+  ramp: "the offered rate rose or fell until the end",
   drift: "the rate or the E2E latency rose or fell until the end",
   growth: "more and more requests were waiting",
   "saw-tooth": "the rate or the E2E latency went up and down",
 };
 
-/** Why a phase has no steady state: `(growth): more and more requests were waiting`; `: the offered rate changed`, as in a ramp. */
-export function describeUnsteady({ steady, series }: LoadPhase): string {
-  if (steady === undefined) return "";
-  if (steady.kind === "drift" && hasOtherRateAtEnd(series)) return ": the offered rate changed";
-  return ` (${steady.kind}): ${UNSTEADY[steady.kind] ?? steady.kind}`;
-}
-
-/** Whether the offered rates of the first and the last quarter differ by more than the share that is called a drift. */
-function hasOtherRateAtEnd(series: LoadPhase["series"]): boolean {
-  // Nothing is offered any more while the last responses are pending; the second before may be incomplete.
-  const rates = series
-    .map(({ offered }) => offered)
-    .slice(
-      0,
-      series.findLastIndex(({ offered }) => offered > 0),
-    );
-  const quarter = Math.ceil(rates.length / 4);
-  const [first, last] = [median(rates.slice(0, quarter)), median(rates.slice(-quarter))];
-  return quarter > 0 && Math.abs(last - first) > DRIFT_SHARE * Math.min(first, last);
-}
-
-const DRIFT_SHARE = 0.1;
+/** Why a phase has no steady state. */
+export const describeUnsteady = (kind: SteadyKind): string => UNSTEADY[kind] ?? kind;
 
 /** What a load run that passed showed. */
 export interface LoadResultFacts {

@@ -11,10 +11,10 @@ const DIFFERENT_SHARE = 0.05;
 /** A trend: rank correlation in standard errors, and the change from the first quarter to the last. */
 const TREND_ERRORS = 3.3;
 const TREND_SHARE = 0.1;
-/** Smaller changes of a latency do not matter, however large they are in percent: a fast gateway varies by that with the machine, ms. */
+/** Smaller latency changes do not matter, whatever their percentage: the machine alone makes a fast gateway vary by this much, ms. */
 const MIN_CHANGE_MS = 1;
-/** The offered rate is planned and varies little by chance: a ramp of nine seconds must be recognised, in standard errors. */
-const OFFERED_ERRORS = 2.8;
+/** Less evidence is needed for a ramp than for a trend of what is measured: one of nine seconds must be recognised. */
+const RAMP_ERRORS = 2.8;
 /**
  * After a removed warm-up, a trend that continues it by this share needs less evidence: the warm-up has not ended.
  */
@@ -50,16 +50,12 @@ export function steadyOf(series: readonly LoadSecond[], startS: number): Steady 
   const rest = seconds.slice(from);
   if (isPiling(rest) || isDropping(seconds)) return none("growth");
   // Random arrivals rise and fall; only latencies show that a warm-up does not end.
-  const isMoving =
-    modes.some(({ values, indexes, warmUp }) =>
-      isMovingAfter(values, indexes.filter((index) => index < from).length, warmUp > 0),
-    ) ||
-    hasTrend(rates.slice(from)) ||
-    hasTrend(
-      rest.map(({ offered }) => offered),
-      { minErrors: OFFERED_ERRORS },
-    );
-  if (isMoving || from >= Math.floor(seconds.length / 2)) return none("drift");
+  const isSlowing = modes.some(({ values, indexes, warmUp }) =>
+    isMovingAfter(values, indexes.filter((index) => index < from).length, warmUp > 0),
+  );
+  const isCutInHalf = from >= Math.floor(seconds.length / 2);
+  if (!isSlowing && (isRamp(rest) || (isCutInHalf && isRamp(seconds)))) return none("ramp");
+  if (isSlowing || isCutInHalf || hasTrend(rates.slice(from))) return none("drift");
   const [first, last] = [rest[0]?.atS ?? startS, rest.at(-1)?.atS ?? startS];
   return { fromS: from === 0 ? startS : first, toS: last + 1, kind: "steady" };
 }
@@ -117,6 +113,13 @@ function hasTrend(values: readonly number[], { minErrors = TREND_ERRORS, minChan
   const [first, last] = quartersOf(values);
   return errors > minErrors && Math.abs(last - first) > Math.max(minChange, TREND_SHARE * Math.min(first, last));
 }
+
+/** Whether the offered rate rises or falls. */
+const isRamp = (seconds: readonly LoadSecond[]): boolean =>
+  hasTrend(
+    seconds.map(({ offered }) => offered),
+    { minErrors: RAMP_ERRORS },
+  );
 
 /** Whether requests are sent faster than they are completed. */
 function isPiling(seconds: readonly LoadSecond[]): boolean {

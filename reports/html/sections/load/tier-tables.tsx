@@ -65,11 +65,12 @@ export function PhaseTable({ record: { checks }, run }: Omit<Of, "anchors">) {
 }
 
 /** When a phase is steady, in seconds of the run. */
-function steadyText(phase: LoadPhase): string {
-  const { steady, startS } = phase;
+function steadyText({ steady, startS }: LoadPhase): string {
   if (steady === undefined) return "–";
   if (steady.fromS === null || steady.toS === null)
-    return steady.kind === "too-short" ? "too short to tell" : `none${describeUnsteady(phase)}`;
+    return steady.kind === "too-short"
+      ? "too short to tell"
+      : `none (${steady.kind}): ${describeUnsteady(steady.kind)}`;
   return steady.fromS === startS ? "throughout" : `${decimal(steady.fromS)} to ${decimal(steady.toS)} s`;
 }
 
