@@ -41,15 +41,16 @@ export function causeGroupsOf({ causes, checks }: RunRecord): CauseGroup[] {
 }
 
 /**
- * Whether results count for the verdict. A comparison judges what changed: a failure that the first side has as well does not.
+ * Whether results affect the verdict. A comparison judges only what changed, so a failure that both sides have does not.
  *
  * @param ids of the results.
  */
 export function isDecisive({ command, comparison }: RunRecord, ids: readonly string[]): boolean {
   if (command !== "compare" || comparison === undefined) return true;
   const { newlyFailing, worse, lost } = comparison.checks;
-  const changed = new Set([...newlyFailing, ...worse, ...lost].map(({ id }) => id));
-  return ids.some((id) => changed.has(id));
+  const changed = [...newlyFailing, ...worse, ...lost].map(({ id }) => id);
+  // The id of a finding begins with that of its check.
+  return ids.some((id) => changed.some((one) => one === id || one.startsWith(`${id}.`)));
 }
 
 /** Problems without a cause, worst first, grouped by check and title: each threshold has a separate title. */

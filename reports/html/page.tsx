@@ -80,7 +80,12 @@ function Contents({ record }: { readonly record: RunRecord }) {
   const isComparison = record.command === "compare";
   const decisive = record.causes.filter(({ checks }) => isDecisive(record, checks));
   const causes = [record.causes.length, worstTone(decisive.map(({ weight }) => TONES[weight]))] as const;
-  const unexplained = [others.length, worstTone(others.flatMap(tonesOf))] as const;
+  const isDecisiveGroup = ({ instances }: ProblemGroup) =>
+    isDecisive(
+      record,
+      instances.map(({ id }) => id),
+    );
+  const unexplained = [others.length, worstTone(others.filter(isDecisiveGroup).flatMap(tonesOf))] as const;
   const problems: readonly (readonly [string, string, ComponentChildren])[] =
     record.causes.length === 0
       ? [["causes", causesTitle(record), count(...unexplained)]]

@@ -8,6 +8,7 @@ import {
   changesByCause,
   describeComparison,
   figureChange,
+  figureInterval,
   figureMargin,
   figureValue,
   figureVerdict,
@@ -136,17 +137,15 @@ function table(comparison: Comparison): string[] {
   const rows = [...groups].flatMap(([of, some]) => [
     [oneLine(of, 40), ...columns.slice(1).map(() => "")],
     ...some.map((metric) => {
-      const { name, a, b, change, low, high, unit } = metric;
-      const interval = [low, high].map((end) => figureChange(metric, end).split(" ")[0]);
+      const { name, a, b, change, unit } = metric;
+      const interval = figureInterval(metric)?.map((end) => end.split(" ")[0]);
       return [
         `  ${oneLine(readFigure(name).what, 40)}${unit === "ms" ? ", ms" : ""}`,
         figureValue(metric, a),
         figureValue(metric, b),
         figureChange(metric, change),
         figureVerdict(metric, comparison),
-        ...(hasIntervals
-          ? [low === null || high === null ? "–" : `(${interval.join(" … ")})`, figureMargin(metric)]
-          : []),
+        ...(hasIntervals ? [interval === undefined ? "–" : `(${interval.join(" … ")})`, figureMargin(metric)] : []),
       ];
     }),
   ]);

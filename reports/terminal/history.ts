@@ -31,7 +31,7 @@ export function renderHistory(
   const facts = factsOfHistory(history);
   const groups = byGroup(trends)
     .filter((group) => hasTrend(group) || isOfLatestRun(group, runs))
-    .filter(({ trends: some }, _index, all) => all.length === 1 || !isZero(some));
+    .filter(({ trends: some }, _index, all) => all.every((one) => isZero(one.trends)) || !isZero(some));
   const lines = [
     colors.dim(
       `${oneLine(file)}: ${[...importedText(history), `${formatCount(runs.length, "run")} shown`].join("; ")}`,
@@ -95,7 +95,7 @@ const MAX_GAPS = 3;
 const hasTrend = ({ trends }: Pick<HistoryReport, "trends">): boolean =>
   trends.some(({ values, isTooShort }) => values.length > 1 || isTooShort !== true);
 
-/** Whether the values of a group are those of the latest run, its first one. */
+/** Whether the only values of a group come from the latest run. */
 const isOfLatestRun = ({ trends }: Pick<HistoryReport, "trends">, runs: HistoryReport["runs"]): boolean =>
   trends.some(({ values }) => values.length === 1 && values[0]?.runId === runs.at(-1)?.runId);
 
@@ -121,13 +121,13 @@ const isZero = (trends: readonly Trend[]): boolean =>
 /** Metrics of a group that has too few runs for any trend. */
 const MAX_EARLY = 6;
 
-/** The values of a group with one run. */
+/** The values of a group of which one run has any. */
 function firstTable(all: readonly Trend[]): string[] {
   const trends = mainTrends(all, MAX_EARLY, 1);
   const more = all.length - trends.length;
   return [
     terminalTable(
-      ["metric", ...figures("first run")],
+      ["metric", ...figures("latest")],
       trends.map((trend) => [oneLine(trend.name, 80), valueText(trend, trend.latest)]),
     ),
     ...moreText(more),

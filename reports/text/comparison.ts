@@ -166,6 +166,14 @@ export function figureChange({ unit }: Pick<ComparedMetric, "unit">, value: numb
   return unit === "share" ? `${withSign(value, formatNumber(Math.abs(value * 100), 1))} points` : formatChange(value);
 }
 
+/** The ends of the interval of a change, both in percent or points. */
+export function figureInterval({ unit, low, high }: ComparedMetric): readonly [string, string] | undefined {
+  if (low === null || high === null) return undefined;
+  const text = (end: number) =>
+    `${withSign(end, formatNumber(Math.abs(end * 100), 1))} ${unit === "share" ? "points" : "%"}`;
+  return [text(low), text(high)];
+}
+
 /** The margin of a figure: `± 61.3 %`. */
 export function figureMargin(metric: Pick<ComparedMetric, "unit" | "margin">): string {
   const { unit, margin } = metric;

@@ -5,6 +5,7 @@ export {
   describeComparison,
   describeFigure,
   figureChange,
+  figureInterval,
   figureMargin,
   figureValue,
   figureVerdict,

@@ -106,7 +106,7 @@ const SENTENCES: Readonly<Record<string, (data: string, known: CommandNames) => 
     const message = `invalid value for ${option}: "${given}"`;
     const parts = given.split(",").map((part) => part.trim());
     if (parts.length > 1 && parts.every((part) => all.includes(part)))
-      return { message, hint: `It takes one value at a time: ${parts.map((part) => `${option} ${part}`).join(" ")}` };
+      return { message, hint: "It takes one value. If an option may be repeated, give it once for each value." };
     return { message, hint: `${didYouMean(given, all)}Use ${all.join(", ")}.` };
   },
   "missing-dependent": (data, known) => {

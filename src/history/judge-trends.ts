@@ -94,7 +94,7 @@ function tooFewLines(trends: readonly Trend[]): string[] {
   return [`no trend yet, ${MIN_RUNS} runs are needed: ${named.join(", ")}${more}`];
 }
 
-/** What keeps series of one name apart: `workloads and machines`. */
+/** How series with the same name differ: `workloads and machines`. */
 function differencesOf(series: readonly Group[]): string {
   const parts = ["target", "address", "workload", "machine"] as const;
   const differing = parts.filter((part) => new Set(series.map((group) => group[part])).size > 1);

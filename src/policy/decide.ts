@@ -41,7 +41,7 @@ export function decide(
   // A waived failure remains a failure in the report and decides nothing.
   const deciders = results.filter(({ waived }) => waived === undefined);
   const of = (...statuses: Status[]) => deciders.filter(({ status }) => statuses.includes(status));
-  // Next to a failure, an error in a suite is not the verdict, but nobody should miss it.
+  // A failure decides the verdict even if a suite has an error, but the error is still listed.
   const wrong = [...of("fail", "flaky"), ...of("harness-error")];
   const deciding = wrong.length > 0 ? wrong : of("blocked", "inconclusive");
   const [first] = deciding;

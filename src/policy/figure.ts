@@ -52,7 +52,7 @@ export function whyTooFew(samples: number, stat: Stat, of = ""): string {
   const needed = MIN_SAMPLES[stat];
   return samples < needed
     ? `${samples} samples${of} are too few for ${stat}, which needs ${needed}`
-    : `the ${samples} samples${of} are correlated in time and count as fewer than the ${needed} independent ones that ${stat} needs; a longer load has more of them`;
+    : `the ${samples} samples${of} are correlated in time and count as fewer than the ${needed} independent ones that ${stat} needs; a longer load yields more independent samples`;
 }
 
 /**

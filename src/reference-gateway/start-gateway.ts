@@ -225,10 +225,12 @@ async function listen(app: FastifyInstance, host: string, port: number): Promise
   try {
     await app.listen({ host, port, backlog: BACKLOG });
   } catch (cause) {
-    const isTaken = (cause as NodeJS.ErrnoException).code === "EADDRINUSE";
+    const { code } = cause as NodeJS.ErrnoException;
+    const isTaken = code === "EADDRINUSE";
     throw new UsageError(`cannot listen on ${host}:${port}: ${isTaken ? "the port is taken" : messageOf(cause)}`, {
       cause,
-      hint: "Take another port with --port; 0 takes a free one.",
+      hint:
+        isTaken || code === "EACCES" ? "Choose another port with --port, or --port 0 for any free port." : undefined,
     });
   }
   return (app.server.address() as AddressInfo).port;

@@ -20,7 +20,7 @@ export {
   policy,
   REPLICAS,
   replicas,
-  required,
+  requiredArray,
   SEEDS,
   seed,
   suite,

@@ -7,7 +7,7 @@ export const text = (describe: string) => ({ type: "string", describe, requiresA
 /** An array option that may be omitted. */
 export const optionalArray = { array: true, default: [] as string[], defaultDescription: "none" } as const;
 /** Positional arguments of which at least one is needed. Without the explicit default, yargs shows `[default: []]`. */
-export const required = { type: "string", array: true, demandOption: true, default: undefined } as const;
+export const requiredArray = { type: "string", array: true, demandOption: true, default: undefined } as const;
 export const many = (describe: string) => ({ type: "string", ...optionalArray, nargs: 1, describe }) as const;
 export const flag = (describe: string) => ({ type: "boolean", describe, default: false }) as const;
 export const number = (describe: string, range?: Range) =>

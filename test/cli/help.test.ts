@@ -110,7 +110,7 @@ describe("a wrong command line gets a message in plain words, with what was prob
     ],
     [
       ["report", "run", "--format", "html,junit"],
-      'invalid value for --format: "html,junit"\n  It takes one value at a time: --format html --format junit',
+      'invalid value for --format: "html,junit"\n  It takes one value. If an option may be repeated, give it once for each value.',
     ],
     [["completion", "tcsh"], 'invalid value for shell: "tcsh"\n  Use bash, zsh, fish.'],
     [

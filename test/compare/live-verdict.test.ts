@@ -158,11 +158,12 @@ test("the figure that users notice first leads, whatever the order of the figure
     expect(describeComparison({ ...found, metrics })).toMatch(/^new is worse than old: E2E p\d+, chat streaming /);
 });
 
-test("with too few rounds, the reason is that chance is not ruled out, and the figures that changed most are first", async () => {
+test("with too few rounds, the reason is that chance is not ruled out, and figures beyond their margins are first", async () => {
   const found = await session({ response: 1.6 }, {}, 3);
   expect(found.verdict).toBe("inconclusive");
   expect(textsOf(found).join("\n")).toMatch(
     /the whole interval lies beyond the margin, but 3 pairs are too few to rule out chance; about \d+ pairs would decide it: .*E2E p50, chat streaming/,
   );
+  expect(mainFigures(found)).toHaveLength(3);
   for (const figure of mainFigures(found)) expect(figure).toMatch(/\(\+[56]\d\.\d %, undecided\)$/);
 });

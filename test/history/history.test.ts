@@ -159,7 +159,7 @@ test.each<[what: string, admitted: Partial<LoadClass>, why: string]>([
         intervals: { p50: [89, 91], p90: UNKNOWN, p95: UNKNOWN, p99: UNKNOWN, p999: UNKNOWN },
       },
     },
-    "the 5000 samples are correlated in time and count as fewer than the 36 independent ones that p90 needs; a longer load has more of them",
+    "the 5000 samples are correlated in time and count as fewer than the 36 independent ones that p90 needs; a longer load yields more independent samples",
   ],
   ["no such request", { ttftMs: null }, "too few requests of this kind were admitted"],
 ])("a latest run without a value says why: %s", async (_what, admitted, why) => {

@@ -228,7 +228,7 @@ describe("thresholds over figures with intervals", () => {
     const messages = applyPolicy(record, policyOf({ gates: ["ttft_ms p99 < 181", "ttft_ms p999 < 900"] })).gates;
     expect(messages.map(({ message }) => message)).toEqual([
       "180 (interval: 170 to 200), bound < 181; more samples would narrow the interval",
-      "the 5000 samples are correlated in time and count as fewer than the 3688 independent ones that p999 needs; a longer load has more of them",
+      "the 5000 samples are correlated in time and count as fewer than the 3688 independent ones that p999 needs; a longer load yields more independent samples",
     ]);
   });
 });

@@ -28,8 +28,10 @@ export function ForestPlot({
   readonly names: readonly [string, string];
 }) {
   const rows = metrics.filter(({ low, high }) => low !== null && high !== null);
-  const widest = Math.max(0.05, ...rows.flatMap(({ low, high }) => [Math.abs(low ?? 0), Math.abs(high ?? 0)]));
-  // The margin of a figure of one millisecond is wide: it must not make the intervals of all others invisible.
+  const narrowestMargin = Math.min(...rows.map(({ margin }) => margin));
+  const intervals = rows.flatMap(({ low, high }) => [Math.abs(low ?? 0), Math.abs(high ?? 0)]);
+  // A figure of about 1 ms has a wide relative margin; scaling to it would make all other intervals invisible.
+  const widest = Math.max(0.05, narrowestMargin, ...intervals);
   const limit = Math.min(widest * 1.3, 1.5);
   const x = scaleLinear([-limit, limit], [LEFT, WIDTH - RIGHT]).clamp(true);
   const height = rows.length * ROW + 46;

@@ -7,6 +7,7 @@ import {
   describeComparison,
   describeFigure,
   figureChange,
+  figureInterval,
   figureMargin,
   figureVerdict,
   groupDrift,
@@ -173,7 +174,7 @@ function Metrics({ comparison }: { readonly comparison: Comparison }) {
 }
 
 /** Lines are not broken between a number and its unit. */
-const unbroken = (text: string): string => text.replace(/(?<=\d) (?!to)|(?<=±) /g, "\u00a0");
+const unbroken = (text: string): string => text.replace(/(?<=\d) (?!to )|(?<=±) /g, "\u00a0");
 
 interface FigureColumn {
   readonly head: string;
@@ -185,10 +186,7 @@ interface FigureColumn {
 const COLUMNS: readonly FigureColumn[] = [
   {
     head: "90 % interval",
-    cell: (metric) =>
-      metric.low === null || metric.high === null
-        ? undefined
-        : `${figureChange(metric, metric.low)} to ${figureChange(metric, metric.high)}`,
+    cell: (metric) => figureInterval(metric)?.join(" to "),
   },
   {
     head: "Margin",

@@ -84,9 +84,9 @@ function ofCauses(record: RunRecord, anchors: Anchors): Reason[] {
       ? [
           {
             status: "observed",
-            text: `${plural(unchanged, "cause")} of failures in both`,
+            text: `${plural(unchanged, "cause")} of failures that did not change`,
             href: "#causes",
-            tail: ", which therefore do not count.",
+            tail: ", which do not affect the verdict.",
           } as const,
         ]
       : []),

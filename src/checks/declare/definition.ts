@@ -36,10 +36,7 @@ const OF_INVARIANTS = [...OF_ALL, "about", "dialect", "judgesStop", "countsReque
 function unknownFields(fields: Fields, known: readonly string[]): string[] {
   return Object.keys(fields)
     .filter((name) => !known.includes(name))
-    .map((name) => {
-      const nearest = nearestOf(name, known);
-      return `unknown field "${name}"${nearest === undefined ? "" : ` (did you mean "${nearest}"?)`}`;
-    });
+    .map((name) => `unknown field "${name}"${suggestion(name, known)}`);
 }
 
 function declarationProblems(fields: Fields): string[] {

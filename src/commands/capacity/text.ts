@@ -59,7 +59,7 @@ function sentenceOf(
   if (binds === "generator") return `No limit found: at least ${held}; this machine could not send more.`;
   if (beyond === undefined)
     return `No limit found. The highest level tried, ${held}, met the objective (${objective}).`;
-  const didNot = missedObjective(beyond)
+  const didNot = missedObjective(beyond, objective)
     ? `at ${levelText(beyond.level)} it did not (${beyond.why}).`
     : `at ${levelText(beyond.level)}, ${beyond.why}.`;
   return heldStep === undefined
@@ -67,9 +67,12 @@ function sentenceOf(
     : `The gateway held ${held} with ${objective}; ${didNot}`;
 }
 
-/** Whether a level missed a clause of the objective, not only the bounds on requests without a reply that always apply. */
-const missedObjective = ({ outcomes }: CapacityStep): boolean =>
-  outcomes.some(({ met, clause }) => !met && !/^(?:failed|denied|dropped)/.test(clause));
+/** Whether a level missed a clause of the objective, not only a bound on requests without a reply, which applies without being named. */
+const missedObjective = ({ outcomes }: CapacityStep, objective: string): boolean =>
+  outcomes.some(({ met, clause }) => !met && (!isShareOf(clause) || objective.includes(clause.split(" ")[0] ?? "")));
+
+/** Whether a clause is about a share of the requests, not a latency. */
+const isShareOf = (clause: string): boolean => /^(failed|denied|dropped)/.test(clause);
 
 /** What limited, or why the search ended without a limit. */
 function limitText(
@@ -153,7 +156,6 @@ function pointText(point: FrontierPoint, name: string): string {
   const { level, met, admittedPerS, admittedPerSInterval, figures, unusable } = point;
   const span = (ends: readonly [number, number] | null, write: (value: number) => string) =>
     ends === null ? "too few requests for an interval" : `${write(ends[0])} to ${write(ends[1])}`;
-  const isShareOf = (clause: string) => /^(failed|denied|dropped)/.test(clause);
   // Of the shares, only those that are not 0 say something.
   const shown = figures.filter(({ clause, value }) => value !== 0 || !isShareOf(clause));
   // Missed clauses come first.

@@ -28,13 +28,13 @@ export async function namesOf(files: readonly string[]): Promise<Names> {
 }
 
 /** Mutations or variants of the reference gateway. */
-export const switchNames = (kind: "mutations" | "variants"): string[] =>
+export const mutationOrVariantNames = (kind: "mutations" | "variants"): string[] =>
   (kind === "mutations" ? MUTATIONS : VARIANTS).map(({ name }) => name);
 
-/** Tiers, built-in workloads, and the YAML files of the current folder. */
-export function workloadNames(): string[] {
+/** Tiers, built-in workloads, and the YAML files of the current folder. If none fits, the shell completes files of other folders. */
+export function workloadNames(beginning: string): string[] {
   const files = readdirSync(".").filter((name) => /\.ya?ml$/.test(name));
-  return [...SHIPPED_WORKLOADS, ...files];
+  return [...SHIPPED_WORKLOADS, ...files].filter((name) => name.startsWith(beginning));
 }
 
 export const scenarioNames = (): string[] => SCENARIOS.map(({ name }) => name);

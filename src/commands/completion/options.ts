@@ -61,13 +61,13 @@ export async function complete(words: readonly string[], usual: () => Promise<st
   const current = others.at(-1) ?? "";
   const before = others.at(-2) ?? "";
   if (current.startsWith("-") || command === "" || others.length === 0) return await usual();
-  const { namesOf, scenarioNames, switchNames, workloadNames } = await import("./names.ts");
-  if (before === "--mutation") return switchNames("mutations");
-  if (before === "--variant") return switchNames("variants");
+  const { namesOf, scenarioNames, mutationOrVariantNames, workloadNames } = await import("./names.ts");
+  if (before === "--mutation") return mutationOrVariantNames("mutations");
+  if (before === "--variant") return mutationOrVariantNames("variants");
   // Otherwise, the shell completes files.
   if (before === "--target") return current !== "" && "embedded".startsWith(current) ? ["embedded"] : [];
   if (before === "--engine") return [...ENGINES];
-  if (command === "load" || command === "size") return before.startsWith("--") ? await usual() : workloadNames();
+  if (command === "load" || command === "size") return before.startsWith("--") ? await usual() : workloadNames(current);
   if (command === "client") return scenarioNames();
   if (!["conform", "explain", "run"].includes(command)) return await usual();
   const { checks, requirements, suites } = await namesOf(valuesOf("--suite", others));

@@ -37,7 +37,7 @@ export function messagesSymptom(responses: readonly Response[], target: Target, 
   const next = undeclared === undefined ? named : `${named} ${undeclared}`;
   return {
     ...{ about, level: "bad", text: describeResponse(response), next },
-    ...obstacle({ name: "valid", dialect: "messages" }, response, target, list),
+    ...knownCause({ name: "valid", dialect: "messages" }, response, target, list),
   };
 }
 
@@ -50,8 +50,8 @@ export function keySymptom(name: KeyName, response: Response, target: Target, li
     if (response.admitted) return { about, level: "good", text: "served" };
     const [dialect = "chat"] = target.dialects;
     return {
-      ...{ about, level: "bad", text: describeResponse(response), next: keyStep(name, dialect, response, target) },
-      ...obstacle({ name, dialect }, response, target, list),
+      ...{ about, level: "bad", text: describeResponse(response), next: keyStep(name, dialect, target) },
+      ...knownCause({ name, dialect }, response, target, list),
     };
   }
   if (response.admitted) {
@@ -72,20 +72,19 @@ export function keySymptom(name: KeyName, response: Response, target: Target, li
 }
 
 /** What to check when a key that should be served is not. */
-function keyStep(name: KeyName, dialect: Dialect, { status = 0 }: Response, { models }: Target): string {
+function keyStep(name: KeyName, dialect: Dialect, { models }: Target): string {
   if (models[dialect].plain === undefined)
     return `No model is known: the list gives none. Name one:\nmodels:\n  ${dialect}: <model id>`;
-  if (status >= 500) return "The gateway or its provider failed. Check its log.";
   return checkKey(name);
 }
 
-/** What to do first, because neither the key nor the dialect is the problem: a header, a key, the path or a model. */
-function obstacle(
+/** The cause, and what to do about it, if the response shows one: a missing header, a rejected key, a wrong path or an unknown model. */
+function knownCause(
   { name, dialect }: { readonly name: KeyName; readonly dialect: Dialect },
   response: Response,
   { models }: Target,
   list: Response,
-): Pick<Symptom, "cause" | "next"> | undefined {
+): Pick<Symptom, "cause" | "next" | "isGatewayFailure"> | undefined {
   const { status = 0, reason } = response;
   const header = headerHint(response);
   if (header !== undefined) return { cause: "extraHeaders", next: header };
@@ -97,6 +96,7 @@ function obstacle(
     const advice = isUnlisted ? suggestedModel(plain, listed) : "Name a model that the gateway serves.";
     return { cause: `models.${dialect}`, next: `models.${dialect} is "${plain}". ${advice}` };
   }
+  if (status >= 500) return { isGatewayFailure: true, next: "The gateway or its provider failed. Check its log." };
   const isWrongPath = [404, 405].includes(status) && [404, 405].includes(list.status ?? 0);
   return isWrongPath && reason !== "model_not_found" ? { cause: "baseUrl", next: "Fix baseUrl first." } : undefined;
 }

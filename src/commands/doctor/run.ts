@@ -32,7 +32,7 @@ export interface DoctorControl {
  * can run with this configuration, and what is missing for the rest. Sends at most a dozen requests.
  *
  * @returns exit code 0 when everything is ready, 2 when the target file does not match the gateway, 3 when nothing responds, 4 when
- * only this machine is not ready.
+ * only the gateway or this machine is not ready.
  */
 export async function doctor(file: string, { onSymptom, onProgress }: DoctorControl): Promise<Outcome> {
   if (file === "embedded")
@@ -56,11 +56,13 @@ export async function doctor(file: string, { onSymptom, onProgress }: DoctorCont
   const list = await listModels(traffic);
   if (list.status === undefined) throw unreachable(target.baseUrl, list);
   for (const symptom of reachSymptoms(target, list)) say(symptom);
-  for (const address of addressesOf(target).slice(1)) {
+  for (const [index, address] of addressesOf(target).entries()) {
+    if (index === 0) continue;
     onProgress({ kind: "step", text: `connecting to ${address}` });
     const other = await requestModelList(traffic, address);
     if (other.status === undefined) throw unreachable(address, other);
-    for (const symptom of reachSymptoms(target, other)) say({ ...symptom, about: `gateway at ${address}` });
+    for (const symptom of reachSymptoms(target, other, `addresses.${index}`))
+      say({ ...symptom, about: `gateway at ${address}` });
   }
   const listed = listedModels(list);
   for (const advice of modelAdvice(target, listed))
@@ -100,8 +102,10 @@ export async function doctor(file: string, { onSymptom, onProgress }: DoctorCont
     for (const symptom of coverageSymptoms(traffic.target)) say(symptom);
   const bad = symptoms.filter(({ level }) => level === "bad");
   const problems = new Set(bad.map(({ cause, about }) => cause ?? about)).size;
-  const isMachine = bad.every((symptom) => machine.some(({ about }) => about === symptom.about));
-  const exitCode = problems === 0 ? EXIT.pass : isMachine ? EXIT.inconclusive : EXIT.usage;
+  const isInFile = bad.some(
+    ({ isGatewayFailure, about }) => isGatewayFailure !== true && !machine.some((one) => one.about === about),
+  );
+  const exitCode = problems === 0 ? EXIT.pass : isInFile ? EXIT.usage : EXIT.inconclusive;
   const next = `${programHere()} conform --target ${file}`;
   return {
     exitCode,
@@ -114,7 +118,8 @@ export async function doctor(file: string, { onSymptom, onProgress }: DoctorCont
 /** Larger clock differences make dates in Retry-After and daily caps hard to judge, ms. */
 const MAX_SKEW_MS = 5_000;
 
-function reachSymptoms(target: Target, list: Response): Symptom[] {
+/** @param path of the address in the target file. */
+function reachSymptoms(target: Target, list: Response, path = "baseUrl"): Symptom[] {
   const advice = listAdvice(target, list);
   const tls = target.baseUrl.startsWith("https:") ? "over TLS" : "without TLS";
   const reach: Symptom =
@@ -128,7 +133,8 @@ function reachSymptoms(target: Target, list: Response): Symptom[] {
               ? "note"
               : "bad",
           text: advice.cause,
-          cause: causeOfList(list),
+          cause: causeOfList(list, path),
+          ...((list.status ?? 0) >= 500 && { isGatewayFailure: true }),
           next: advice.next,
         };
   const date = Date.parse(list.header("date") ?? "");
@@ -150,12 +156,12 @@ function reachSymptoms(target: Target, list: Response): Symptom[] {
   ];
 }
 
-/** What the other requests fail by as well, if the model list was refused. */
-function causeOfList(list: Response): string | undefined {
+/** Why the model list was refused, if that also makes the other requests fail. */
+function causeOfList(list: Response, path: string): string | undefined {
   const { status = 0 } = list;
   if (headerHint(list) !== undefined) return "extraHeaders";
   if (status === 401 || status === 403) return "keys.valid";
-  return status === 404 || status === 405 ? "baseUrl" : undefined;
+  return status === 404 || status === 405 ? path : undefined;
 }
 
 /** Each key once, plus one request in the dialect that the first key was not tried in. */

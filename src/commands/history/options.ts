@@ -1,4 +1,4 @@
-import { defineCommand, flag, grouped, json, many, number, required, text } from "../../terminal/index.ts";
+import { defineCommand, flag, grouped, json, many, number, requiredArray, text } from "../../terminal/index.ts";
 
 export const historyCommand = defineCommand({
   command: "history <paths..>",
@@ -13,7 +13,7 @@ export const historyCommand = defineCommand({
   builder: (yargs) =>
     yargs
       .positional("paths", {
-        ...required,
+        ...requiredArray,
         describe: "folders of runs, folders with such folders, or one history file",
       })
       .options({

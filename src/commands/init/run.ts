@@ -205,7 +205,9 @@ export function stepsForCi(
     ...(tarball === undefined ? [install] : []),
     ...jobHere(ci).setUp,
     ...(baseUrl === undefined
-      ? ["Replace baseUrl in gauntlet.yaml with the address of your gateway. If it runs in the job, start it there."]
+      ? [
+          "Set baseUrl in gauntlet.yaml to the address of your gateway. If the job itself must start the gateway, add that step.",
+        ]
       : []),
     ...(baseUrl !== undefined && isLoopback(baseUrl)
       ? ["Start the gateway in the job: baseUrl points to the machine that runs the job."]

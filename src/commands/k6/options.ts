@@ -8,7 +8,7 @@ import {
   json,
   k6,
   number,
-  required,
+  requiredArray,
   SEEDS,
   showProgress,
   target,
@@ -54,7 +54,7 @@ const importCommand = defineCommand({
   builder: (yargs) =>
     yargs
       .positional("files", {
-        ...required,
+        ...requiredArray,
         describe: "outputs of k6, one for each instance",
       })
       .options({

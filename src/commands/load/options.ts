@@ -11,7 +11,7 @@ import {
   PORTS,
   policy,
   replicas,
-  required,
+  requiredArray,
   seed,
   target,
   text,
@@ -33,7 +33,7 @@ export const loadCommand = defineCommand({
   builder: (yargs) =>
     yargs
       .positional("what", {
-        ...required,
+        ...requiredArray,
         describe:
           "tier; built-in workload: peak, soak, stress, kill, rolling-restart, rolling-restart-capacity, slow-upstream, upstream-outage, counter-store-outage, counter-store-limits, counter-store-cost; or file",
       })

@@ -35,7 +35,7 @@ import {
   waitForStart,
 } from "../../run/loads/index.ts";
 import { findWorkload, openFolder, openTarget, type TargetOptions } from "../../run/open/index.ts";
-import { assertLoadKeysAndModels, loadTargetOf } from "../../run/preflight/index.ts";
+import { assertLoadConfiguration, loadTargetOf } from "../../run/preflight/index.ts";
 import { allKeys } from "../../target/index.ts";
 import { checkWatched, type Watch, type Watched, type WatchOptions, watchedBy } from "../../telemetry/live/index.ts";
 import { openTargetWatch, type TargetWatchOptions } from "../../telemetry/watch/index.ts";
@@ -128,7 +128,7 @@ export async function load(options: LoadOptions, control: RunControl): Promise<O
   const sent = workloads.map((workload, index) => ({ workload, source: options.what[index] ?? workload.name }));
   if (!interruption.signal.aborted)
     await journalFailure(folder, redactor, () =>
-      assertLoadKeysAndModels(ran.section.runs, sent, { ...permit, target }, evidence.onNotice),
+      assertLoadConfiguration(ran.section.runs, sent, { ...permit, target }, evidence.onNotice),
     );
   const section = (await targetWatch?.finish(ran.section, interruption.signal)) ?? ran.section;
   // The code that judges and renders is loaded after the load, so that the first request does not wait for it.

@@ -1,4 +1,4 @@
-import { defineCommand, json, required, text } from "../../terminal/index.ts";
+import { defineCommand, json, requiredArray, text } from "../../terminal/index.ts";
 
 export const matrixCommand = defineCommand({
   command: "matrix <claims..>",
@@ -11,7 +11,7 @@ export const matrixCommand = defineCommand({
     ],
   ],
   builder: (yargs) =>
-    yargs.positional("claims", { ...required, describe: "files of claims" }).options({
+    yargs.positional("claims", { ...requiredArray, describe: "files of claims" }).options({
       out: { type: "string", requiresArg: true, demandOption: true, describe: "folder to write to" },
       overhead: text("run of gauntlet overhead: its figures appear next to the claims, separate from the results"),
       records: text("folder with the runs: verifies each claim against its run, and shows complete exchanges"),

@@ -1,4 +1,4 @@
-import { defineCommand, json, out, required, showProgress } from "../../terminal/index.ts";
+import { defineCommand, json, out, requiredArray, showProgress } from "../../terminal/index.ts";
 
 export const mergeCommand = defineCommand({
   command: "merge <dirs..>",
@@ -8,7 +8,7 @@ export const mergeCommand = defineCommand({
     ["gauntlet merge results/* --out merged --json", "as JSON, in the same form as `gauntlet load --json`"],
   ],
   builder: (yargs) =>
-    yargs.positional("dirs", { ...required, describe: "folders of the shards" }).options({ out, json }),
+    yargs.positional("dirs", { ...requiredArray, describe: "folders of the shards" }).options({ out, json }),
   run: async (argv) => {
     const { merge } = await import("./run.ts");
     using progress = showProgress(process.stderr, { quiet: argv.json });

@@ -1,4 +1,4 @@
-import { defineCommand, required, showProgress, text } from "../../terminal/index.ts";
+import { defineCommand, requiredArray, showProgress, text } from "../../terminal/index.ts";
 
 /** Formats that `--format` and `--print` both accept. */
 const TEXT_FORMATS = [
@@ -24,7 +24,7 @@ export const reportCommand = defineCommand({
     ],
   ],
   builder: (yargs) =>
-    yargs.positional("dirs", { ...required, describe: "folders of runs" }).options({
+    yargs.positional("dirs", { ...requiredArray, describe: "folders of runs" }).options({
       format: {
         type: "string",
         array: true,

@@ -72,7 +72,7 @@ function smallestTier(sizing: Sizing): readonly [string, ...string[]] {
       : [`${smaller.tier} would deny up to ${percent(mostDenied(smaller))} of the requests`]),
     ...(needs === needsWithoutDenials ? [] : [`to deny nothing: ${name(needsWithoutDenials)}`]),
     ...(isLargerIfSustained(sizing)
-      ? [`sustained for a minute or longer, its rate needs: ${name(continuous?.needs ?? null)}`]
+      ? [`to sustain its rate for a minute or longer: ${name(continuous?.needs ?? null)}`]
       : []),
   ];
 }

@@ -13,7 +13,7 @@ export function withSign(change: number, amount: string): string {
   return `${change < 0 ? "−" : "+"}${amount}`;
 }
 
-/** A relative change: `+3.9 %`, `−0.4 %`; from ten times on, a factor: `×75.4`. @param change 0.039 for 3.9 % more. */
+/** A relative change: `+3.9 %`, `−0.4 %`; a factor for increases of ten times or more: `×75.4`. @param change 0.039 for 3.9 % more. */
 export function formatChange(change: number): string {
   if (change >= MIN_FACTOR - 1) return `×${formatNumber(1 + change, 1)}`;
   return `${withSign(change, formatNumber(Math.abs(change * 100), 1))} %`;

@@ -68,7 +68,9 @@ export async function recover(bench: TierBench, script: RecoveryScript, seed: nu
     graceMs: GRACE_MS,
     attempt: async (client) => {
       const seen = await bench.send(kinds[client % kinds.length] as TierRequest, "fleet");
-      if (seen?.retryAfterWaitMs) bench.showWait(seen.retryAfterWaitMs, "Retry-After");
+      const waitMs = seen?.retryAfterWaitMs ?? 0;
+      // A longer wait is not waited out.
+      if (waitMs > 0 && waitMs <= WINDOW_OVER_MS) bench.showWait(waitMs, "Retry-After");
       return seen;
     },
   });

@@ -226,7 +226,7 @@ export class TierBench implements AsyncDisposable {
     return sleep(ms, this.stop);
   }
 
-  /** Says in the progress what clients wait for that wait on their own. The longest wait of all counts. */
+  /** Shows in the progress what clients are waiting for when they time their own waits. The longest wait wins. */
   showWait(ms: number, what: string): void {
     const untilUs = nowUs() + ms * 1_000;
     if (untilUs > (this.#waiting?.untilUs ?? 0)) this.#waiting = { what, untilUs };

@@ -25,15 +25,15 @@ const MAX_REQUESTS_EACH = 10;
 
 /**
  * Checks after a load whether a wrong base URL, a wrong key or a misspelt model caused the denials, so that a configuration mistake is
- * not reported as a gateway failure. Nothing is checked before a load, because one admitted request proves that they are right.
+ * not reported as a gateway failure. Nothing is checked before a load, because one admitted request proves that all three are correct.
  *
  * These requests are not part of the plan. Nothing is checked if the target's budget does not allow them.
  *
  * @param onNotice called with a notice before these requests are sent.
- * @throws ConfigError if every request was rejected and these requests confirm the cause: nothing is below the base URL, the gateway
- * rejects a key, or it neither lists nor serves a model, although it serves one that it lists.
+ * @throws ConfigError if every request was rejected and these requests confirm the cause: no gateway responds at the base URL, the
+ * gateway rejects a key, or it neither lists nor serves a model, although it serves one that it lists.
  */
-export async function assertLoadKeysAndModels(
+export async function assertLoadConfiguration(
   runs: readonly RanLoad["run"][],
   sent: readonly SentWorkload[],
   { target, budget, more }: Permit,
@@ -43,7 +43,7 @@ export async function assertLoadKeysAndModels(
   const keys = new Set(sent.flatMap(({ workload }) => keysOfLoad(workload, target)));
   const models = sent.flatMap((one) => modelsOf(one, target));
   const requests = MAX_LIST_REQUESTS + MAX_REQUESTS_EACH * (keys.size + models.length);
-  if (!more(sumOf([requestsOnly("keys and models", requests)], false))) return;
+  if (!more(sumOf([requestsOnly("base URL, keys and models", requests)], false))) return;
   onNotice(`every request was rejected: checking the base URL, keys and models, at most ${requests} requests`);
   await using traffic = new Traffic({ target, budget, seed: 1, signal: new AbortController().signal });
   const list = await requestModelList(traffic);

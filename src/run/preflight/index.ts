@@ -1,5 +1,5 @@
 export { type Advice, adviceLine, listAdvice, modelAdvice, suggestedModel } from "./advice.ts";
-export { assertLoadKeysAndModels } from "./after-load.ts";
+export { assertLoadConfiguration } from "./after-load.ts";
 export { dialectAdvice } from "./dialect-advice.ts";
 export { describeResponse, headerHint } from "./gateway-message.ts";
 export { fillModels, loadTargetOf } from "./load-target-models.ts";

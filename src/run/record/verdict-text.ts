@@ -7,7 +7,7 @@ export interface CommandResult {
   readonly exitCode: number;
   /** What is above the conclusion; each line ends with a line feed. */
   readonly body: string;
-  /** What decided the verdict, without the verdict word. Further lines, indented, say more. Of a prediction, all lines are indented. */
+  /** What decided the verdict, without the verdict word. Further lines, indented, say more. For a prediction, every line is indented. */
   readonly sentence: string;
   /** A prediction has no verdict; this is its conclusion: `smallest tier: scale`. */
   readonly prediction?: string | undefined;

@@ -72,7 +72,7 @@ export interface LiveUpdate {
     readonly loopDelayP99Ms: number;
     /** Beyond the bounds of a running phase. */
     readonly late: boolean;
-    /** The sends of a phase were late as a whole, which makes the run invalid. */
+    /** The p99 lag over a whole phase exceeded its bound, which makes the run invalid. */
     readonly wasLate: boolean;
   };
   /** All phases so far, in the order of their start. */

@@ -36,9 +36,7 @@ const HTML = `<!doctype html>
   </section>
   <section id="latencies" aria-labelledby="latencies-title" hidden>
     <h2 id="latencies-title">Latency</h2>
-    <div class="scroll" tabindex="0" role="region" aria-label="Table of latencies"><table>
-      <thead><tr id="latency-columns"></tr></thead><tbody id="latency-rows"></tbody>
-    </table></div>
+    <div class="scroll" tabindex="0" role="region" aria-label="Table of latencies"><table id="latency-table"></table></div>
     <p id="latency-legend" class="note"></p>
   </section>
   <section id="thresholds" aria-labelledby="thresholds-title" hidden>
@@ -51,7 +49,7 @@ const HTML = `<!doctype html>
   <section id="charts" tabindex="-1" aria-labelledby="charts-title">
     <h2 id="charts-title">Per second</h2>
     <p class="tools"><button type="button" id="pause" aria-pressed="false">Pause</button>
-    <span class="note">Hover over a chart, or focus it and use the arrow keys, to see one second. Press Esc to return to the latest second. A latency line has a gap where no admitted request ended. Of fewer than 20 requests in a second, p95 and p99 are both the slowest one.</span></p>
+    <span class="note">Hover over a chart, or focus it and use the arrow keys, to see one second. Press Esc to return to the latest second. A latency line has a gap where no admitted request ended. With fewer than 20 requests in a second, p95 and p99 both show the slowest one.</span></p>
     <p id="reading" aria-live="polite"></p>
     <div id="figures"></div>
     <details id="seconds"><summary>The last 60 seconds as a table</summary>
@@ -103,8 +101,8 @@ table { border-collapse: collapse; width: 100%; font-size: .88rem; font-variant-
 th, td { text-align: right; white-space: nowrap; padding: .28rem .8rem .28rem 0; border-bottom: 1px solid var(--line); }
 th:first-child, td:first-child, #phases td:nth-child(2), thead th:nth-child(2) { text-align: left; }
 thead th { color: var(--soft); font-weight: 550; font-size: .8rem; }
-#rows td:nth-child(2), #columns th:nth-child(2), #latency-columns th:nth-child(2) { text-align: right; }
-#latency-rows .kind { font-weight: 550; } #latency-rows tr:not(:has(td)) th { color: var(--soft); }
+#rows td:nth-child(2), #columns th:nth-child(2), #latency-table thead th:nth-child(2) { text-align: right; }
+#latency-table tbody tr:not(:has(td)) th { color: var(--soft); }
 tbody th { font-weight: 500; } .good { color: var(--good); } .bad { color: var(--bad); } .held { color: var(--held); }
 #thresholds th, #thresholds td { text-align: left; } #threshold-rows th { font-family: var(--mono); } #threshold-rows td:last-child { white-space: normal; min-width: 14rem; }
 @media (max-width: 40rem) {

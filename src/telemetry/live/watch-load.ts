@@ -18,7 +18,7 @@ export interface Watched {
   readonly onNotice: (text: string) => void;
 }
 
-/** How a run ended, and what its loads have shown. */
+/** How a run ended, and the results of its loads. */
 interface EndedLoads extends Pick<RunEnd, "exitCode" | "headline" | "reason"> {
   readonly runs: readonly {
     readonly run: string;

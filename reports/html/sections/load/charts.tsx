@@ -48,8 +48,8 @@ export function LatencyNote() {
   return (
     <p class="note">
       Latency of admitted requests, by the second in which they ended. A gap means that no request ended in that second.
-      A point that covers several seconds shows the worst of them. Of fewer than 20 requests in a second, p95 and p99
-      are both the slowest one.
+      A point that covers several seconds shows the worst of them. With fewer than 20 requests in a second, p95 and p99
+      both show the slowest one.
     </p>
   );
 }

@@ -67,14 +67,19 @@ const BELOW = 0.97;
 export async function findCapacity(plan: CapacityPlan, context: LoadContext): Promise<Capacity> {
   const endMs = performance.now() + plan.minutes * 60_000;
   let cut: Capacity["cut"] = null;
-  // The time left is too short for the rate window to be empty again before another level.
-  let isOver = false;
+  // Until then, a level would be denied because of what the one before it sent.
+  let windowEmptyMs = 0;
   const measure = async (level: number, durationS: number): Promise<CapacityStep | undefined> => {
-    const isLate = isOver || performance.now() + durationS * 1_000 > endMs;
+    const restMs = Math.max(0, windowEmptyMs - performance.now());
+    const isLate = performance.now() + restMs + durationS * 1_000 > endMs;
     const lacksRequests = !fits(levelWorkload(plan, context, level, durationS), context);
     if (context.stop.aborted || isLate || lacksRequests) {
       cut = context.stop.aborted ? "interrupted" : lacksRequests ? "requests" : "minutes";
       return undefined;
+    }
+    if (restMs > 0) {
+      plan.onRest?.(restMs / 1_000);
+      await sleep(restMs, context.stop);
     }
     const report = (progress: LoadProgress) => plan.onProgress?.(level, progress, (endMs - performance.now()) / 1_000);
     const first = await runLevel(plan, { ...context, onProgress: report }, level, durationS);
@@ -87,13 +92,7 @@ export async function findCapacity(plan: CapacityPlan, context: LoadContext): Pr
       return undefined;
     }
     plan.onStep?.(step);
-    // The next level would be denied because of what this one sent.
-    if (step.binds === "rate limit") {
-      isOver = performance.now() + WINDOW_OVER_MS + plan.stepS * 1_000 > endMs;
-      if (isOver) return step;
-      plan.onRest?.(WINDOW_OVER_MS / 1_000);
-      await sleep(WINDOW_OVER_MS, context.stop);
-    }
+    if (step.binds === "rate limit") windowEmptyMs = performance.now() + WINDOW_OVER_MS;
     return step;
   };
   const found = await search(searchPlanOf(plan), (level) => measure(level, stepSeconds(plan, level)));

@@ -9,7 +9,7 @@ import {
   columnsOf,
   denials,
   headerCell,
-  latencyRows,
+  latencyParts,
   phaseRow,
   readingOf,
   secondRow,
@@ -176,8 +176,7 @@ class LivePage {
     byId("latencies").hidden = table === undefined || table.kinds.length === 0;
     if (table === undefined) return;
     byId("latencies-title").textContent = `${table.title[0]?.toUpperCase()}${table.title.slice(1)}`;
-    byId("latency-columns").replaceChildren(...["Requests", ...table.stats].map((stat) => headerCell(stat, "col")));
-    byId("latency-rows").replaceChildren(...latencyRows(table));
+    byId("latency-table").replaceChildren(...latencyParts(table));
     setText("latency-legend", table.legend.join("; "));
   }
 

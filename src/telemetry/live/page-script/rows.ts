@@ -92,18 +92,25 @@ export function readingOf(second: LiveSecond, charts: readonly ChartOptions[]): 
   return `${Math.round(second.atS)} s, ${second.phase}: ${values.join("; ")}`;
 }
 
-/** The latencies of a run that has ended: a row for each kind of request, and below it one for each latency. */
-export function latencyRows({ stats, kinds }: LatencyTable): HTMLElement[] {
-  return kinds.flatMap(({ kind, requests, rows }) => {
-    const group = make("tr");
-    const head = headerCell(`${kind}, ${requests === 1 ? "1 request" : `${whole(requests)} requests`}`, "rowgroup");
-    head.colSpan = stats.length + 1;
-    group.append(head);
+/** The parts of a table of latencies: its head, and for each kind of request a row group with a row for each latency. */
+export function latencyParts({ stats, kinds }: LatencyTable): HTMLElement[] {
+  const head = make("thead");
+  const columns = make("tr");
+  columns.append(...["Requests", ...stats].map((stat) => headerCell(stat, "col")));
+  head.append(columns);
+  const groups = kinds.map(({ kind, requests, rows }) => {
+    const group = make("tbody");
+    const first = make("tr");
+    const title = headerCell(`${kind}, ${requests === 1 ? "1 request" : `${whole(requests)} requests`}`, "rowgroup");
+    title.colSpan = stats.length + 1;
+    first.append(title);
     const figures = rows.map(({ name, cells }) => {
       const row = make("tr");
       row.append(headerCell(name, "row"), ...cells.map((cell) => make("td", cell)));
       return row;
     });
-    return [group, ...figures];
+    group.append(first, ...figures);
+    return group;
   });
+  return [head, ...groups];
 }
