@@ -405,6 +405,8 @@ describe("doctor", () => {
       const named = await expectTarget(server.baseUrl, "models: { chat: mine }\n");
       expect(named.of("gateway")).toMatchObject({ level: "note" });
       expect(named.of("key valid")).toMatchObject({ text: '500: "boom"', next: expect.stringContaining("its log") });
+      // Without a model, the target file lacks one; with it, only the gateway is at fault.
+      expect([nameless.code, named.code]).toEqual([2, 4]);
     });
   });
 

@@ -96,7 +96,8 @@ function knownCause(
     const advice = isUnlisted ? suggestedModel(plain, listed) : "Name a model that the gateway serves.";
     return { cause: `models.${dialect}`, next: `models.${dialect} is "${plain}". ${advice}` };
   }
-  if (status >= 500) return { isGatewayFailure: true, next: "The gateway or its provider failed. Check its log." };
+  if (status >= 500 && plain !== undefined)
+    return { isGatewayFailure: true, next: "The gateway or its provider failed. Check its log." };
   const isWrongPath = [404, 405].includes(status) && [404, 405].includes(list.status ?? 0);
   return isWrongPath && reason !== "model_not_found" ? { cause: "baseUrl", next: "Fix baseUrl first." } : undefined;
 }
