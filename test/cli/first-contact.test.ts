@@ -183,6 +183,7 @@ describe("init", () => {
       expect(await printed("github", manifest)).toEqual([
         "  - Add the secret GW_KEY to the repository: Settings, Secrets and variables, Actions.",
         "  - The workflow stores the run of each push to main as the base for comparisons. If your default branch has a different name, change the branch in the workflow.",
+        "  - Set baseUrl in gauntlet.yaml to the address of your gateway. If the job itself must start the gateway, add that step.",
         "  - With one key only, the job ends with exit code 4: the checks that need other keys or models are blocked. Add them to gauntlet.yaml, or run: gauntlet init --accept-gaps",
         "  - Commit gauntlet.yaml, .env.example, gauntlet-policy.yaml, .github/workflows/gauntlet.yaml, .gitignore, package.json, package-lock.json and tools/gateway-gauntlet-0.1.0.tgz.",
       ]);
