@@ -91,7 +91,7 @@ test("doctor reads the ledger, and says what it cannot read", { timeout: 120_000
   });
   expect((await gateway.run(doctor)).stdout).toMatch(/✓ ledger: 1 row of the last hour, 1 page/);
   const denied = await gateway.run(doctor, { LEDGER_TOKEN: "another-token-0123" });
-  expect([denied.code, denied.stdout]).toEqual([4, expect.stringMatching(/✗ ledger: responded with 401/)]);
+  expect([denied.code, denied.stdout]).toEqual([2, expect.stringMatching(/✗ ledger: responded with 401/)]);
 });
 
 test("without a ledger the suite is omitted unless it is named, and then does not apply", async () => {
