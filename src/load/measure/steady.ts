@@ -13,8 +13,8 @@ const TREND_ERRORS = 3.3;
 const TREND_SHARE = 0.1;
 /** Smaller latency changes do not matter, whatever their percentage: the machine alone makes a fast gateway vary by this much, ms. */
 const MIN_CHANGE_MS = 1;
-/** Less evidence is needed for a ramp than for a trend of what is measured: one of nine seconds must be recognised. */
-const RAMP_ERRORS = 2.8;
+/** What remains of a ramp after a warm-up may be a few seconds: it needs less evidence, because the whole phase has a trend. */
+const REST_ERRORS = 2.8;
 /**
  * After a removed warm-up, a trend that continues it by this share needs less evidence: the warm-up has not ended.
  */
@@ -54,7 +54,7 @@ export function steadyOf(series: readonly LoadSecond[], startS: number): Steady 
     isMovingAfter(values, indexes.filter((index) => index < from).length, warmUp > 0),
   );
   const isCutInHalf = from >= Math.floor(seconds.length / 2);
-  if (!isSlowing && (isRamp(rest) || (isCutInHalf && isRamp(seconds)))) return none("ramp");
+  if (!isSlowing && isRamp(seconds, TREND_ERRORS) && (isCutInHalf || isRamp(rest, REST_ERRORS))) return none("ramp");
   if (isSlowing || isCutInHalf || hasTrend(rates.slice(from))) return none("drift");
   const [first, last] = [rest[0]?.atS ?? startS, rest.at(-1)?.atS ?? startS];
   return { fromS: from === 0 ? startS : first, toS: last + 1, kind: "steady" };
@@ -115,10 +115,10 @@ function hasTrend(values: readonly number[], { minErrors = TREND_ERRORS, minChan
 }
 
 /** Whether the offered rate rises or falls. */
-const isRamp = (seconds: readonly LoadSecond[]): boolean =>
+const isRamp = (seconds: readonly LoadSecond[], minErrors: number): boolean =>
   hasTrend(
     seconds.map(({ offered }) => offered),
-    { minErrors: RAMP_ERRORS },
+    { minErrors },
   );
 
 /** Whether requests are sent faster than they are completed. */
