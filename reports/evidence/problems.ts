@@ -66,6 +66,15 @@ export function unexplainedProblems(record: RunRecord): ProblemGroup[] {
   });
 }
 
+/** Those that affect the verdict. */
+export const decisiveProblems = (record: RunRecord): ProblemGroup[] =>
+  unexplainedProblems(record).filter(({ instances }) =>
+    isDecisive(
+      record,
+      instances.map(({ id }) => id),
+    ),
+  );
+
 /** Identical violated findings, merged, with their number and first occurrence. */
 export interface Broken {
   readonly finding: Finding;

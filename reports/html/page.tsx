@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { utc } from "../../src/core/index.ts";
 import type { RunRecord } from "../../src/record/index.ts";
 import { visible } from "../clean-text.ts";
-import { isDecisive, type ProblemGroup, unexplainedProblems } from "../evidence/problems.ts";
+import { decisiveProblems, isDecisive, type ProblemGroup, unexplainedProblems } from "../evidence/problems.ts";
 import type { ReportSource } from "../evidence/source.ts";
 import { isLoadOnly, startedLoads } from "../figures/started-loads.ts";
 import { TONES, type Tone, VERDICT_TONES } from "../status-style.ts";
@@ -80,12 +80,7 @@ function Contents({ record }: { readonly record: RunRecord }) {
   const isComparison = record.command === "compare";
   const decisive = record.causes.filter(({ checks }) => isDecisive(record, checks));
   const causes = [record.causes.length, worstTone(decisive.map(({ weight }) => TONES[weight]))] as const;
-  const isDecisiveGroup = ({ instances }: ProblemGroup) =>
-    isDecisive(
-      record,
-      instances.map(({ id }) => id),
-    );
-  const unexplained = [others.length, worstTone(others.filter(isDecisiveGroup).flatMap(tonesOf))] as const;
+  const unexplained = [others.length, worstTone(decisiveProblems(record).flatMap(tonesOf))] as const;
   const problems: readonly (readonly [string, string, ComponentChildren])[] =
     record.causes.length === 0
       ? [["causes", causesTitle(record), count(...unexplained)]]

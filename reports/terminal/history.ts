@@ -29,9 +29,10 @@ export function renderHistory(
   const { file, notImported, runs, trends, verdict, reasons } = history;
   const paint = painter(colors);
   const facts = factsOfHistory(history);
-  const groups = byGroup(trends)
-    .filter((group) => hasTrend(group) || isOfLatestRun(group, runs))
-    .filter(({ trends: some }, _index, all) => all.every((one) => isZero(one.trends)) || !isZero(some));
+  const all = byGroup(trends);
+  const known = all.filter((group) => hasTrend(group) || isOfLatestRun(group, runs));
+  const nonZero = known.filter((group) => !isZero(group.trends));
+  const groups = nonZero.length > 0 ? nonZero : known;
   const lines = [
     colors.dim(
       `${oneLine(file)}: ${[...importedText(history), `${formatCount(runs.length, "run")} shown`].join("; ")}`,
@@ -44,12 +45,11 @@ export function renderHistory(
       ...withoutValue(some).map((line) => colors.yellow(line)),
       ...gapLines(some).map((line) => colors.dim(line)),
     ]),
-    ...othersText(trends, groups),
+    ...othersText(all.filter((group) => !groups.includes(group) && !isZero(group.trends))),
     // The verdict of a short history, or of one without metrics, says the same.
-    ...((historyWord(facts) === "collecting" && byGroup(trends).length === 1) || trends.length === 0
-      ? []
-      : reasons
-    ).map((reason) => `  ${oneLine(reason, 300)}`),
+    ...((historyWord(facts) === "collecting" && all.length === 1) || trends.length === 0 ? [] : reasons).map(
+      (reason) => `  ${oneLine(reason, 300)}`,
+    ),
     paint(verdict, colors.bold(`${historyWord(facts).toUpperCase()}: ${oneLine(describeHistory(facts), 300)}`)),
     exitLine(history, { exitCode, gate }),
   ];
@@ -99,12 +99,8 @@ const hasTrend = ({ trends }: Pick<HistoryReport, "trends">): boolean =>
 const isOfLatestRun = ({ trends }: Pick<HistoryReport, "trends">, runs: HistoryReport["runs"]): boolean =>
   trends.some(({ values }) => values.length === 1 && values[0]?.runId === runs.at(-1)?.runId);
 
-type GroupOfTrends = ReturnType<typeof byGroup>[number];
-
 /** `  2 more series: starter, checks; add --html trends.html to see all`: those that have no table. */
-function othersText(trends: readonly Trend[], shown: readonly GroupOfTrends[]): string[] {
-  const keys = new Set(shown.map(({ group }) => JSON.stringify(group)));
-  const others = byGroup(trends).filter(({ group, trends: some }) => !keys.has(JSON.stringify(group)) && !isZero(some));
+function othersText(others: ReturnType<typeof byGroup>): string[] {
   if (others.length === 0) return [];
   const names = [...new Set(others.map(({ group }) => oneLine(group.name, 40)))];
   const listed = names.slice(0, MAX_NAMED).join(", ");

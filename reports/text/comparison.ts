@@ -161,24 +161,24 @@ export function figureValue({ unit }: ComparedMetric, value: number | null): str
 }
 
 /** A change of a figure: `+3.9 %`, `×75.4`; of a share, `+1.2 points`. */
-export function figureChange({ unit }: Pick<ComparedMetric, "unit">, value: number | null): string {
+export function figureChange(metric: Pick<ComparedMetric, "unit">, value: number | null): string {
   if (value === null) return "–";
-  return unit === "share" ? `${withSign(value, formatNumber(Math.abs(value * 100), 1))} points` : formatChange(value);
+  return metric.unit === "share" ? inPercent(metric, value) : formatChange(value);
 }
 
 /** The ends of the interval of a change, both in percent or points. */
-export function figureInterval({ unit, low, high }: ComparedMetric): readonly [string, string] | undefined {
-  if (low === null || high === null) return undefined;
-  const text = (end: number) =>
-    `${withSign(end, formatNumber(Math.abs(end * 100), 1))} ${unit === "share" ? "points" : "%"}`;
-  return [text(low), text(high)];
+export function figureInterval(metric: ComparedMetric): readonly [string, string] | undefined {
+  const { low, high } = metric;
+  return low === null || high === null ? undefined : [inPercent(metric, low), inPercent(metric, high)];
 }
 
 /** The margin of a figure: `± 61.3 %`. */
 export function figureMargin(metric: Pick<ComparedMetric, "unit" | "margin">): string {
-  const { unit, margin } = metric;
-  return margin === 0 ? "–" : `± ${formatNumber(margin * 100, 1)} ${unit === "share" ? "points" : "%"}`;
+  return metric.margin === 0 ? "–" : `± ${inPercent(metric, metric.margin).replace("+", "")}`;
 }
+
+const inPercent = ({ unit }: Pick<ComparedMetric, "unit">, change: number): string =>
+  `${withSign(change, formatNumber(Math.abs(change * 100), 1))} ${unit === "share" ? "points" : "%"}`;
 
 /** One difference in the responses, with every kind of response in which it was seen. */
 interface DriftGroup {

@@ -71,9 +71,10 @@ export function parseThreshold(text: string): Threshold | string {
 
 /** `ttft` is the beginning of `ttft_ms`, which is too short a word to be similar to it. */
 function meantMetric(name: string): string {
-  const meant = METRIC_NAMES.find((known) => known.startsWith(`${name}_`)) ?? nearestOf(name, METRIC_NAMES);
-  return meant === undefined ? "" : `. Did you mean "${meant}"?`;
+  return meant(METRIC_NAMES.find((known) => known.startsWith(`${name}_`)) ?? nearestOf(name, METRIC_NAMES));
 }
+
+const meant = (name: string | undefined): string => (name === undefined ? "" : `. Did you mean "${name}"?`);
 
 function parseLabels(text: string, known: readonly string[]): Record<string, string> | string {
   const labels: Record<string, string> = {};
@@ -81,11 +82,8 @@ function parseLabels(text: string, known: readonly string[]): Record<string, str
     const match = /^\s*(\w+)\s*=\s*"?([^"]*?)"?\s*$/.exec(part);
     if (match === null) return `has "${part.trim()}" among its labels; expected name=value`;
     const [, label = "", value = ""] = match;
-    if (!known.includes(label)) {
-      const nearest = nearestOf(label, known);
-      const meant = nearest === undefined ? "" : `. Did you mean "${nearest}"?`;
-      return `has the label "${label}"; this metric has ${known.join(", ") || "none"}${meant}`;
-    }
+    if (!known.includes(label))
+      return `has the label "${label}"; this metric has ${known.join(", ") || "none"}${meant(nearestOf(label, known))}`;
     if (Object.hasOwn(labels, label)) return `has the label "${label}" twice`;
     const problem = valueProblem(label, value);
     if (problem !== undefined) return problem;

@@ -238,7 +238,7 @@ test("a failure of both runs is not a reason of their comparison, and a new one 
   const why = (record: RunRecord) =>
     /<h2 class="small">Why<\/h2>(.*?)<\/ul>/s.exec(pageOf(record))?.[1]?.replace(/<[^>]+>/g, " ") ?? "";
   const same = why(comparedWith(before, { ...before, runId: "again" }));
-  expect(same).toContain("1 cause of failures that did not change");
+  expect(same).toContain("1 cause of failures that are not new");
   expect(same).not.toContain("the key is ignored");
   const worse = recordOf([...known.checks, result("auth.b", "fail")], {
     causes: [...known.causes, failing("auth.b", "the path is ignored")],

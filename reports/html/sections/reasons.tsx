@@ -1,7 +1,7 @@
 import { type Comparison, lacksFixture, type RunRecord, type Status } from "../../../src/record/index.ts";
 import { weightOf } from "../../causes.ts";
 import { oneLine } from "../../clean-text.ts";
-import { isDecisive, unexplainedProblems } from "../../evidence/problems.ts";
+import { decisiveProblems, isDecisive } from "../../evidence/problems.ts";
 import { isLoadOnly } from "../../figures/started-loads.ts";
 import { describeComparison, mainFigures } from "../../text/index.ts";
 import type { Anchors } from "../anchors.ts";
@@ -84,9 +84,9 @@ function ofCauses(record: RunRecord, anchors: Anchors): Reason[] {
       ? [
           {
             status: "observed",
-            text: `${plural(unchanged, "cause")} of failures that did not change`,
+            text: `${plural(unchanged, "cause")} of failures that are not new, or that were not compared`,
             href: "#causes",
-            tail: ", which do not affect the verdict.",
+            tail: ": they do not affect the verdict.",
           } as const,
         ]
       : []),
@@ -149,14 +149,7 @@ function ofGates({ policy }: RunRecord): Reason[] {
 }
 
 function ofUnexplained(record: RunRecord, anchors: Anchors): Reason[] {
-  const groups = unexplainedProblems(record).filter(
-    ({ status, instances }) =>
-      status !== "warn" &&
-      isDecisive(
-        record,
-        instances.map(({ id }) => id),
-      ),
-  );
+  const groups = decisiveProblems(record).filter(({ status }) => status !== "warn");
   const [next, ...rest] = groups.slice(MAX_REASONS);
   return [
     ...groups.slice(0, MAX_REASONS).map(

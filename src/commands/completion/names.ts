@@ -2,7 +2,6 @@ import { readdirSync } from "node:fs";
 import { CHECKS } from "../../../suites/index.ts";
 import { customRequirementsOf, suiteOf } from "../../checks/index.ts";
 import { SCENARIOS } from "../../client-conformance/index.ts";
-import { MUTATIONS, VARIANTS } from "../../reference-gateway/index.ts";
 import { REQUIREMENTS } from "../../requirements/index.ts";
 import { SHIPPED_WORKLOADS } from "../../run/open/index.ts";
 import { checksWith } from "../../run/suites/index.ts";
@@ -28,8 +27,10 @@ export async function namesOf(files: readonly string[]): Promise<Names> {
 }
 
 /** Mutations or variants of the reference gateway. */
-export const mutationOrVariantNames = (kind: "mutations" | "variants"): string[] =>
-  (kind === "mutations" ? MUTATIONS : VARIANTS).map(({ name }) => name);
+export async function mutationOrVariantNames(kind: "mutations" | "variants"): Promise<string[]> {
+  const { MUTATIONS, VARIANTS } = await import("../../reference-gateway/index.ts");
+  return (kind === "mutations" ? MUTATIONS : VARIANTS).map(({ name }) => name);
+}
 
 /** Tiers, built-in workloads, and the YAML files of the current folder. If none fits, the shell completes files of other folders. */
 export function workloadNames(beginning: string): string[] {

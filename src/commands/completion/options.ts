@@ -48,11 +48,14 @@ const TAKES_VALUE: ReadonlySet<string> = new Set(
   Object.entries(conformOptions).flatMap(([name, { type }]) => (type === "boolean" ? [] : [`--${name}`])),
 );
 
+/** Commands with arguments, or values of options, that are names which we know. */
+const WITH_NAMES = ["client", "conform", "explain", "load", "run", "size"];
+
 const ENGINES: readonly Workload["engine"][] = ["native", "autocannon", "k6"];
 
 /**
  * Suites after `conform`, workloads after `load` and `size`, checks and requirements after `--only` and `explain`, scenarios after
- * `client`, and the switches of the reference gateway; yargs completes the rest itself.
+ * `client`, and mutations and variants of the reference gateway; yargs completes the rest itself.
  *
  * @param words after the name of the program; the last one is to be completed.
  */
@@ -60,16 +63,16 @@ export async function complete(words: readonly string[], usual: () => Promise<st
   const [command = "", ...others] = words;
   const current = others.at(-1) ?? "";
   const before = others.at(-2) ?? "";
-  if (current.startsWith("-") || command === "" || others.length === 0) return await usual();
-  const { namesOf, scenarioNames, mutationOrVariantNames, workloadNames } = await import("./names.ts");
-  if (before === "--mutation") return mutationOrVariantNames("mutations");
-  if (before === "--variant") return mutationOrVariantNames("variants");
+  if (current.startsWith("-") || others.length === 0) return await usual();
   // Otherwise, the shell completes files.
   if (before === "--target") return current !== "" && "embedded".startsWith(current) ? ["embedded"] : [];
   if (before === "--engine") return [...ENGINES];
+  const isMutationOrVariant = before === "--mutation" || before === "--variant";
+  if (!isMutationOrVariant && !WITH_NAMES.includes(command)) return await usual();
+  const { namesOf, scenarioNames, mutationOrVariantNames, workloadNames } = await import("./names.ts");
+  if (isMutationOrVariant) return mutationOrVariantNames(before === "--mutation" ? "mutations" : "variants");
   if (command === "load" || command === "size") return before.startsWith("--") ? await usual() : workloadNames(current);
   if (command === "client") return scenarioNames();
-  if (!["conform", "explain", "run"].includes(command)) return await usual();
   const { checks, requirements, suites } = await namesOf(valuesOf("--suite", others));
   const named = others.slice(0, -1).filter((word) => suites.includes(word));
   if (before === "--only") {

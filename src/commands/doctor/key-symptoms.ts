@@ -84,7 +84,7 @@ function knownCause(
   response: Response,
   { models }: Target,
   list: Response,
-): Pick<Symptom, "cause" | "next" | "isGatewayFailure"> | undefined {
+): Pick<Symptom, "cause" | "next" | "isOutsideFile"> | undefined {
   const { status = 0, reason } = response;
   const header = headerHint(response);
   if (header !== undefined) return { cause: "extraHeaders", next: header };
@@ -97,7 +97,7 @@ function knownCause(
     return { cause: `models.${dialect}`, next: `models.${dialect} is "${plain}". ${advice}` };
   }
   if (status >= 500 && plain !== undefined)
-    return { isGatewayFailure: true, next: "The gateway or its provider failed. Check its log." };
+    return { isOutsideFile: true, next: "The gateway or its provider failed. Check its log." };
   const isWrongPath = [404, 405].includes(status) && [404, 405].includes(list.status ?? 0);
   return isWrongPath && reason !== "model_not_found" ? { cause: "baseUrl", next: "Fix baseUrl first." } : undefined;
 }

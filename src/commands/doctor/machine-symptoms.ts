@@ -28,6 +28,7 @@ export async function machineSymptoms(target: Target): Promise<Symptom[]> {
     {
       about: "open files",
       level: enough ? "good" : "bad",
+      isOutsideFile: true,
       text:
         files === undefined
           ? "the limit cannot be read on this system"

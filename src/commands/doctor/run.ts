@@ -95,16 +95,13 @@ export async function doctor(file: string, { onSymptom, onProgress }: DoctorCont
   for (const symptom of limitSymptoms(target, [list, ...responses])) say(symptom);
   const ledger = await ledgerSymptom(target, controller.signal);
   if (ledger !== undefined) say(ledger);
-  const machine = await machineSymptoms(target);
-  for (const symptom of machine) say(symptom);
+  for (const symptom of await machineSymptoms(target)) say(symptom);
   // If the gateway served nothing, for example because the path is wrong, it is unknown which checks could run.
   if (responses.some((response) => response.admitted && !isNoReply(response)))
     for (const symptom of coverageSymptoms(traffic.target)) say(symptom);
   const bad = symptoms.filter(({ level }) => level === "bad");
   const problems = new Set(bad.map(({ cause, about }) => cause ?? about)).size;
-  const isInFile = bad.some(
-    ({ isGatewayFailure, about }) => isGatewayFailure !== true && !machine.some((one) => one.about === about),
-  );
+  const isInFile = bad.some(({ isOutsideFile }) => isOutsideFile !== true);
   const exitCode = problems === 0 ? EXIT.pass : isInFile ? EXIT.usage : EXIT.inconclusive;
   const next = `${programHere()} conform --target ${file}`;
   return {
@@ -134,7 +131,7 @@ function reachSymptoms(target: Target, list: Response, path = "baseUrl"): Sympto
               : "bad",
           text: advice.cause,
           cause: causeOfList(list, path),
-          ...((list.status ?? 0) >= 500 && { isGatewayFailure: true }),
+          ...((list.status ?? 0) >= 500 && { isOutsideFile: true }),
           next: advice.next,
         };
   const date = Date.parse(list.header("date") ?? "");

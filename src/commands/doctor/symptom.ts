@@ -7,8 +7,8 @@ export interface Symptom {
   readonly text: string;
   /** What is wrong, as a path of the target file: symptoms of one cause are one problem. Without it, a symptom is a separate problem. */
   readonly cause?: string | undefined;
-  /** Nothing in the target file can fix it: the gateway or its provider fails. */
-  readonly isGatewayFailure?: true;
+  /** Nothing in the target file can fix it: the gateway fails, or this machine is not ready. */
+  readonly isOutsideFile?: true;
   readonly next?: string | undefined;
 }
 

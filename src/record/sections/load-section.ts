@@ -174,8 +174,8 @@ export const loadPhaseSchema = z.strictObject({
       fromS: z.number().nullable(),
       toS: z.number().nullable(),
       /**
-       * `drift`: the rate or the latency changes until the end; `ramp`: only the offered rate does; `growth`: more requests than responses; `saw-tooth`: periodic
-       * ups and downs; `too-short`: neither mode has ten seconds with a response.
+       * `drift`: the rate or the latency changes until the end; `ramp`: the offered rate does, and the latency does not; `growth`:
+       * more requests than responses; `saw-tooth`: periodic ups and downs; `too-short`: neither mode has ten seconds with a response.
        */
       kind: z.enum(["steady", "drift", "ramp", "growth", "saw-tooth", "too-short"]),
     })

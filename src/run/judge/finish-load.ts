@@ -1,11 +1,4 @@
-import {
-  type AdmittedRate,
-  admittedRate,
-  type LatencyTable,
-  latencyTableOf,
-  loadResults,
-  renderLoad,
-} from "../../../reports/index.ts";
+import { loadResults, renderLoad } from "../../../reports/index.ts";
 import { readingRules } from "../../checks/index.ts";
 import type { Redactor } from "../../http/recorder/index.ts";
 import { type Sample, SHARD_FILE } from "../../load/index.ts";
@@ -53,14 +46,8 @@ type LoadOutcome = Outcome &
   Pick<RunRecord["verdict"], "headline"> & {
     /** The first reason of the verdict. */
     readonly reason: string | undefined;
-    readonly runs: readonly {
-      readonly run: string;
-      /** Of its thresholds. */
-      readonly findings: readonly Finding[];
-      readonly admitted: AdmittedRate | undefined;
-      readonly latencies: LatencyTable;
-      readonly generator: LoadRun["generator"];
-    }[];
+    /** The loads, each with the findings of its thresholds. */
+    readonly runs: readonly { readonly run: LoadRun; readonly findings: readonly Finding[] }[];
   };
 
 /** Judges what was recorded; writes record, histograms and reports. */
@@ -104,11 +91,8 @@ export async function keepLoad(
     headline: record.verdict.headline,
     reason: record.verdict.reasons.find(({ kind }) => kind !== "more")?.text ?? loadResults(record)[0],
     runs: (record.load?.runs ?? []).map((run) => ({
-      run: run.name,
+      run,
       findings: checksOfThresholds(record.checks, run).flatMap(({ findings }) => findings),
-      admitted: admittedRate(run),
-      latencies: latencyTableOf(run),
-      generator: run.generator,
     })),
     document: loadDocument(record, folder.path),
     text: (colors) => renderLoad(record, { colors, folder: folder.path, isKept }),

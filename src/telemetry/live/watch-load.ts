@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
-import { type AdmittedRate, type LatencyTable, shellWord } from "../../../reports/index.ts";
+import { admittedRate, latencyTableOf, shellWord } from "../../../reports/index.ts";
 import { VERSION } from "../../core/index.ts";
 import type { Redactor } from "../../http/recorder/index.ts";
 import type { LoadsContext } from "../../load/index.ts";
-import type { Finding, LoadGenerator } from "../../record/index.ts";
+import type { Finding, LoadRun } from "../../record/index.ts";
 import type { Target } from "../../target/index.ts";
 import { EventStream, type RunEnd } from "./event-stream.ts";
 import { LiveFeed, liveThresholds } from "./live-feed.ts";
@@ -20,14 +20,8 @@ export interface Watched {
 
 /** How a run ended, and the results of its loads. */
 interface EndedLoads extends Pick<RunEnd, "exitCode" | "headline" | "reason"> {
-  readonly runs: readonly {
-    readonly run: string;
-    /** Of its thresholds. */
-    readonly findings: readonly Finding[];
-    readonly admitted: AdmittedRate | undefined;
-    readonly latencies: LatencyTable;
-    readonly generator: Pick<LoadGenerator, "problems" | "scheduleLagMs">;
-  }[];
+  /** The loads, each with the findings of its thresholds. */
+  readonly runs: readonly { readonly run: LoadRun; readonly findings: readonly Finding[] }[];
 }
 
 /** Publishes a running load; the run never waits for its viewers. */
@@ -98,10 +92,12 @@ export async function watchLoad(options: WatchOptions, { target, redactor, onNot
         ...{ exitCode, headline, reason },
         report: resolve(folder, "report.html"),
         openCommand: `gauntlet show-report ${shellWord(resolve(folder))}`,
-        thresholds: runs.flatMap(({ run, findings }) => liveThresholds(run, findings)),
-        runs: runs.map(({ run, admitted, latencies, generator: { problems, scheduleLagMs } }) => ({
-          ...{ run, admitted, latencies },
-          generator: { problems, scheduleLagP99Ms: scheduleLagMs.p99 },
+        thresholds: runs.flatMap(({ run, findings }) => liveThresholds(run.name, findings)),
+        runs: runs.map(({ run }) => ({
+          run: run.name,
+          admitted: admittedRate(run),
+          latencies: latencyTableOf(run),
+          generator: { problems: run.generator.problems, scheduleLagP99Ms: run.generator.scheduleLagMs.p99 },
         })),
       };
     },

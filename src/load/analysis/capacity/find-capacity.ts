@@ -73,13 +73,13 @@ export async function findCapacity(plan: CapacityPlan, context: LoadContext): Pr
     const restMs = Math.max(0, windowEmptyMs - performance.now());
     const isLate = performance.now() + restMs + durationS * 1_000 > endMs;
     const lacksRequests = !fits(levelWorkload(plan, context, level, durationS), context);
+    if (restMs > 0 && !isLate && !lacksRequests) {
+      plan.onRest?.(restMs / 1_000);
+      await sleep(restMs, context.stop);
+    }
     if (context.stop.aborted || isLate || lacksRequests) {
       cut = context.stop.aborted ? "interrupted" : lacksRequests ? "requests" : "minutes";
       return undefined;
-    }
-    if (restMs > 0) {
-      plan.onRest?.(restMs / 1_000);
-      await sleep(restMs, context.stop);
     }
     const report = (progress: LoadProgress) => plan.onProgress?.(level, progress, (endMs - performance.now()) / 1_000);
     const first = await runLevel(plan, { ...context, onProgress: report }, level, durationS);
