@@ -56,7 +56,7 @@ export interface LatencyTable {
   readonly title: string;
   readonly stats: readonly string[];
   readonly kinds: readonly KindLatencies[];
-  /** Explains its names and signs. */
+  /** Explains the names and symbols in the table. */
   readonly legend: readonly string[];
 }
 

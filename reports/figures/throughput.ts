@@ -33,7 +33,7 @@ export interface AdmittedRate {
 }
 
 /**
- * What a tier admitted at its rate limit, which is per minute; of a workload, its steady throughput. `undefined` for a tier whose
+ * For a tier, the rate admitted at its rate limit (which is per minute); for a workload, its steady throughput. `undefined` for a tier whose
  * rate limit was not reached.
  */
 export function admittedRate(run: LoadRun): AdmittedRate | undefined {

@@ -110,14 +110,14 @@ function othersText(others: ReturnType<typeof byGroup>): string[] {
 
 const MAX_NAMED = 5;
 
-/** A table of zeros, such as of checks that never failed, is not shown next to others. */
+/** Whether a table would contain only zeros, for example because no check ever failed. Such a table is left out if there are others. */
 const isZero = (trends: readonly Trend[]): boolean =>
   trends.every(({ values, gaps }) => gaps.length === 0 && values.every(({ value }) => value === 0));
 
 /** Metrics of a group that has too few runs for any trend. */
 const MAX_EARLY = 6;
 
-/** The values of a group of which one run has any. */
+/** The table of a group in which only one run has values. */
 function firstTable(all: readonly Trend[]): string[] {
   const trends = mainTrends(all, MAX_EARLY, 1);
   const more = all.length - trends.length;

@@ -343,7 +343,7 @@ describe("doctor", () => {
       expect(readFileSync(join(ROOT, page), "utf8")).toContain(`## ${heading}\n`);
       // One header is missing: one problem, and its solution is shown once.
       expect(without.plain.match(/extraHeaders:/g)).toHaveLength(1);
-      expect(without.plain).toContain("1 problem to fix before: ");
+      expect(without.plain).toContain("1 problem to fix before running: ");
       expect(without.code).toBe(2);
       const sent = await expectTarget(server.baseUrl, "extraHeaders: { all: { x-portkey-provider: openai } }\n");
       expect(sent.plain).toContain("Ready to run");
@@ -373,7 +373,7 @@ describe("doctor", () => {
       expect(plain).not.toMatch(/[^\P{Cc}\n]|\p{Cf}/u);
     });
 
-    test("a wrong key is one problem, and a model that does not exist is not a problem of the key", async () => {
+    test("a wrong key is one problem, and a model that does not exist is not a problem with the key", async () => {
       const wrong = await expectTarget(ready.baseUrl, "models: { chat: echo-fsat }\n");
       expect(wrong.of("key valid")).toMatchObject({
         level: "bad",
@@ -381,7 +381,7 @@ describe("doctor", () => {
         next: 'models.chat is "echo-fsat". Did you mean "echo-fast"?',
       });
       expect(wrong.of("messages dialect")).toMatchObject({ level: "note", text: expect.stringContaining("not tried") });
-      expect(wrong.plain).toContain("1 problem to fix before: ");
+      expect(wrong.plain).toContain("1 problem to fix before running: ");
       expect(wrong.code).toBe(2);
 
       using folder = temporaryFolder();
@@ -389,7 +389,7 @@ describe("doctor", () => {
       const { stdout, code } = await gauntlet(["doctor"], { V: "sk-of-nobody-1234" }, folder.path);
       expect(stdout.match(/^✗ .*401 invalid_api_key/gm)).toHaveLength(3);
       expect(stdout.match(/keys\.valid/g)).toHaveLength(1);
-      expect(stdout).toContain("\n1 problem to fix before: ");
+      expect(stdout).toContain("\n1 problem to fix before running: ");
       expect(code).toBe(2);
     });
 

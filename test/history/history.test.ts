@@ -433,7 +433,7 @@ test("from the second run on, the values of the main metrics are shown, and the 
   expect(stdout).not.toContain("no trend yet");
 });
 
-test("the values of a first run are shown, and what keeps it apart from the earlier runs of the same name", async () => {
+test("the values of a first run are shown, and how it differs from earlier runs with the same name", async () => {
   const history = async () =>
     (await gauntlet(["history", join(folder, "runs"), "--db", join(folder, "first.db")])).stdout;
   keep(recordWith(90, 1));

@@ -286,7 +286,7 @@ function round(status: CheckResult["status"]) {
   return { status, message: "" };
 }
 
-test("an error in a suite is a reason next to a failure, which decides", () => {
+test("an error in a suite is listed after a failure, which decides the verdict", () => {
   const place = "suite.ts:20:72";
   const broken = result("acme.broken", "harness-error", {
     message: `error in your suite, ${place}: x is not a function`,

@@ -86,8 +86,8 @@ export async function capacity(options: CapacityOptions, control: RunControl): P
       minutes,
       onStep: (step) => onProgress({ kind: "note", text: stepText(redactor.redactValue(step), name) }),
       onRest: (leftS) => {
-        onProgress({ kind: "note", text: `waiting ${formatNumber(leftS)} s for the rate window to be empty` });
-        onProgress({ kind: "step", text: "waiting for the rate window to be empty", leftS });
+        onProgress({ kind: "note", text: `waiting ${formatNumber(leftS)} s for the rate window to empty` });
+        onProgress({ kind: "step", text: "waiting for the rate window to empty", leftS });
       },
       onProgress: (level, now, leftS) =>
         onProgress({ kind: "step", text: progressText(`${levelText(level)} ${name}`, now), leftS, atMost: true }),

@@ -67,7 +67,7 @@ function sentenceOf(
     : `The gateway held ${held} with ${objective}; ${didNot}`;
 }
 
-/** Whether a level missed a clause of the objective, not only a bound on requests without a reply, which applies without being named. */
+/** Whether a level missed a clause of the objective, rather than only an implicit bound on requests that got no reply. */
 const missedObjective = ({ outcomes }: CapacityStep, objective: string): boolean =>
   outcomes.some(({ met, clause }) => !met && (!isShareOf(clause) || objective.includes(clause.split(" ")[0] ?? "")));
 

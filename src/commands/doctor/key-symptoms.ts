@@ -33,7 +33,7 @@ export function messagesSymptom(responses: readonly Response[], target: Target, 
   if (isNoReply(response)) return noReply(about, response);
   if (response.admitted) return { about, level: "good", text: `served by ${target.models.messages.plain}` };
   const undeclared = dialectAdvice(target, responses)?.next;
-  const named = "Name a model that /messages serves as models.messages.";
+  const named = "Set models.messages to a model that /messages serves.";
   const next = undeclared === undefined ? named : `${named} ${undeclared}`;
   return {
     ...{ about, level: "bad", text: describeResponse(response), next },
@@ -59,7 +59,7 @@ export function keySymptom(name: KeyName, response: Response, target: Target, li
       about,
       level: "bad",
       text: "served",
-      next: `keys.${name} should be denied as ${expected}: it is not in that state.`,
+      next: `keys.${name} should be denied as ${expected}, but the key is not in that state.`,
     };
   }
   const own = target.contract.reasonFrom === undefined && response.reason !== expected;
@@ -67,14 +67,14 @@ export function keySymptom(name: KeyName, response: Response, target: Target, li
     about,
     level: own ? "note" : "good",
     text: `denied: ${own ? describeResponse(response) : response.summary}`,
-    next: own ? `The specification's reason is ${expected}; if yours is another, map it in contract.` : undefined,
+    next: own ? `The specification's reason is ${expected}; if yours is different, map it in contract.` : undefined,
   };
 }
 
 /** What to check when a key that should be served is not. */
 function keyStep(name: KeyName, dialect: Dialect, { models }: Target): string {
   if (models[dialect].plain === undefined)
-    return `No model is known: the list gives none. Name one:\nmodels:\n  ${dialect}: <model id>`;
+    return `No model is known: the model list is empty or unusable. Name one:\nmodels:\n  ${dialect}: <model id>`;
   return checkKey(name);
 }
 

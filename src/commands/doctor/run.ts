@@ -108,7 +108,9 @@ export async function doctor(file: string, { onSymptom, onProgress }: DoctorCont
     exitCode,
     document: { schemaVersion: 1, exitCode, symptoms },
     text: () =>
-      problems === 0 ? `\nReady to run: ${next}\n` : `\n${formatCount(problems, "problem")} to fix before: ${next}\n`,
+      problems === 0
+        ? `\nReady to run: ${next}\n`
+        : `\n${formatCount(problems, "problem")} to fix before running: ${next}\n`,
   };
 }
 

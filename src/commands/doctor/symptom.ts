@@ -5,7 +5,7 @@ export interface Symptom {
   readonly about: string;
   readonly level: "good" | "note" | "bad";
   readonly text: string;
-  /** What is wrong, as a path of the target file: symptoms of one cause are one problem. Without it, a symptom is a separate problem. */
+  /** The setting at fault, as a path in the target file. Symptoms with the same cause count as one problem; one without a cause counts separately. */
   readonly cause?: string | undefined;
   /** Nothing in the target file can fix it: the gateway fails, or this machine is not ready. */
   readonly isOutsideFile?: true;

@@ -69,7 +69,7 @@ export async function recover(bench: TierBench, script: RecoveryScript, seed: nu
     attempt: async (client) => {
       const seen = await bench.send(kinds[client % kinds.length] as TierRequest, "fleet");
       const waitMs = seen?.retryAfterWaitMs ?? 0;
-      // A longer wait is not waited out.
+      // Clients do not wait longer than this.
       if (waitMs > 0 && waitMs <= WINDOW_OVER_MS) bench.showWait(waitMs, "Retry-After");
       return seen;
     },

@@ -83,7 +83,7 @@ export async function runTiers(options: TiersOptions): Promise<JudgedLoad | unde
   const unused = workloads.map((workload) => options.unusedForMs(accountOfKey(accountOf(workload, target).key)));
   const quietMs = WINDOW_OVER_MS - Math.min(...unused);
   if (quietMs > 0)
-    onProgress({ kind: "step", text: "waiting for the rate windows of the tiers to be empty", leftS: quietMs / 1_000 });
+    onProgress({ kind: "step", text: "waiting for the rate windows of the tiers to empty", leftS: quietMs / 1_000 });
   if (quietMs > 0 && !(await sleep(quietMs, interruption.signal))) return undefined;
   const samples: Sample[] = [];
   const { section, hlog } = await runLoads(workloads, {
