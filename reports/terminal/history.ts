@@ -110,7 +110,7 @@ function othersText(others: ReturnType<typeof byGroup>): string[] {
 
 const MAX_NAMED = 5;
 
-/** Whether a table would contain only zeros, for example because no check ever failed. Such a table is left out if there are others. */
+/** Whether a table would contain only zeros, for example because no check ever failed. Such a table is omitted if there are others. */
 const isZero = (trends: readonly Trend[]): boolean =>
   trends.every(({ values, gaps }) => gaps.length === 0 && values.every(({ value }) => value === 0));
 
