@@ -1,6 +1,7 @@
 import { groupBy } from "../../src/core/index.ts";
 import {
   type Cause,
+  type CheckChange,
   type CheckResult,
   explainedBy,
   type Finding,
@@ -48,10 +49,12 @@ export function causeGroupsOf({ causes, checks }: RunRecord): CauseGroup[] {
 export function isDecisive({ command, comparison }: RunRecord, ids: readonly string[]): boolean {
   if (command !== "compare" || comparison === undefined) return true;
   const { newlyFailing, worse, lost } = comparison.checks;
-  const changed = [...newlyFailing, ...worse, ...lost].map(({ id }) => id);
-  // The id of a finding begins with that of its check.
-  return ids.some((id) => changed.some((one) => one === id || one.startsWith(`${id}.`)));
+  return ids.some((id) => [...newlyFailing, ...worse, ...lost].some((change) => isOfCheck(change, id)));
 }
+
+/** Whether a change is of this check instance or of one of its findings, whose ids begin with its id. */
+export const isOfCheck = (change: CheckChange, id: string): boolean =>
+  change.id === id || change.id.startsWith(`${id}.`);
 
 /** Problems without a cause, worst first, grouped by check and title: each threshold has a separate title. */
 export function unexplainedProblems(record: RunRecord): ProblemGroup[] {

@@ -4,7 +4,7 @@ import type { Cause, CheckChange, Comparison, ComparisonReason } from "../../src
 /** How the checks of a run differ from an earlier run, in the order of their weight; improvements are not among them. */
 export function describeChanges({ newlyFailing, vanished, worse, lost }: Comparison["checks"]): ComparisonReason[] {
   const worseLines = [
-    ...countedLine(newlyFailing, "newly fails", "newly fail"),
+    ...describeNewFailures(newlyFailing),
     ...countedLine(vanished, "is missing", "are missing"),
     ...countedLine(worse, "newly warns", "newly warn"),
   ];
@@ -13,6 +13,10 @@ export function describeChanges({ newlyFailing, vanished, worse, lost }: Compari
     ...lostLine(lost).map((text) => ({ status: "inconclusive" as const, text, detail: "checks" as const })),
   ];
 }
+
+/** `auth.unknown-key[messages] and 7 more newly fail`; empty if nothing does. */
+export const describeNewFailures = (newlyFailing: readonly CheckChange[]): string[] =>
+  countedLine(newlyFailing, "newly fails", "newly fail");
 
 function countedLine(changes: readonly CheckChange[], one: string, many: string): string[] {
   const [first] = changes;

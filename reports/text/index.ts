@@ -1,5 +1,5 @@
 export { adviceFor, type CauseFacts, causeTitle } from "./cause.ts";
-export { type ChangesOfCause, changesByCause, describeChanges } from "./changes.ts";
+export { type ChangesOfCause, changesByCause, describeChanges, describeNewFailures } from "./changes.ts";
 export {
   areFiguresUsable,
   describeComparison,

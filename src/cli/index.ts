@@ -94,6 +94,9 @@ function asksForOverview(own: readonly string[]): boolean {
   return own.length === 1 && ["--help", "help"].includes(own[0] ?? "");
 }
 
+const overviewFor = ({ columns }: { readonly columns?: number }): string =>
+  overview(COMMANDS as readonly Described[], Math.min(MAX_COLUMNS, columns || 100));
+
 /** `-h` and `help COMMAND` as `--help`. */
 function withLongHelp(own: readonly string[]): readonly string[] {
   const [first, ...others] = own.map((argument) => (argument === "-h" ? "--help" : argument));
@@ -119,10 +122,13 @@ export async function main(args: readonly string[]): Promise<number> {
     return EXIT.pass;
   }
   if (asksForOverview(own)) {
-    process.stdout.write(
-      overview(COMMANDS as readonly Described[], Math.min(MAX_COLUMNS, process.stdout.columns || 100)),
-    );
+    process.stdout.write(overviewFor(process.stdout));
     return EXIT.pass;
+  }
+  // Not exit code 0: in a script, the name of the command may have been an empty variable.
+  if (own.length === 0) {
+    process.stderr.write(`${overviewFor(process.stderr)}\n`);
+    return report(new UsageError("no command is named", { hint: "Name one of the commands above." }), own);
   }
   keepOutOfDumps();
   const outcome: ExitCodeHolder = { exitCode: EXIT.pass };

@@ -17,7 +17,7 @@ const DEFAULT_IN_FLIGHT = 64;
 const MAX_REQUESTS = 300;
 /** How long an unusable rest may be reserved after the last request has ended, ms. */
 const RELEASED_MS = 30_000;
-const POLL_MS = 5_000;
+const POLL_MS = 1_000;
 /** Failed requests after which a key is not tried any more. */
 const MAX_FAILED = 5;
 /** Largest share of the limit that may stay unusable; the cost of one request always may. */
@@ -75,7 +75,8 @@ async function lastingRequest(t: Session): Promise<RequestSpec> {
   return t.upstream.marked(marker, t.dialect, { maxTokens: OUTPUT });
 }
 
-async function exhaust(t: Session, { state, parallel, affordable }: Burst): Promise<Used | null> {
+/** Uses up a fresh key. @returns `null` without one. */
+export async function exhaust(t: Session, { state, parallel, affordable }: Burst): Promise<Used | null> {
   const key = await t.fixtures.freshKey(`key.${state}`);
   if (key === undefined) return null;
   const request: RequestSpec = { ...(await lastingRequest(t)), key, intent: "any", repeats: false };
@@ -91,17 +92,20 @@ async function exhaust(t: Session, { state, parallel, affordable }: Burst): Prom
   }
   const enough = affordable === undefined ? MAX_REQUESTS : affordable;
   let served = inParallel;
-  for (let waitedMs = 0; served < enough && failed < MAX_FAILED; ) {
+  let [waitedMs, wasDenied] = [0, false];
+  while (served < enough && failed < MAX_FAILED) {
     const response = await t.start(request).done;
     if (response.admitted) served++;
     else if (!isSpendingDenial(response)) failed++;
-    // A reservation of the burst may be released late: a single denial is not the end.
-    else if (affordable === undefined || served >= affordable - restOf(affordable) || waitedMs >= RELEASED_MS)
-      return { parallel, inParallel, served, denial: response, failed };
     else {
+      // Reservations may be released late, those of single requests too: one denial is not the end.
+      const isEnd =
+        affordable === undefined ? wasDenied : served >= affordable - restOf(affordable) || waitedMs >= RELEASED_MS;
+      if (isEnd) return { parallel, inParallel, served, denial: response, failed };
       await t.wait(POLL_MS, "reserved charges to be released");
       waitedMs += POLL_MS;
     }
+    wasDenied = isSpendingDenial(response);
   }
   const last = await untilDenied(t, request, LAG_S[state]);
   return { parallel, inParallel, served, denial: last.denial, failed: failed + last.failed };

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
+import type { Session } from "../../src/checks/index.ts";
 import { Undecided, Verdict } from "../../src/judging/index.ts";
+import { exhaust } from "../../suites/spending/parallel.ts";
 import { receivedBody } from "../../suites/upstream/tools/received.ts";
 import { judged, seen } from "../support/seen-response.ts";
 
@@ -37,6 +39,44 @@ describe("limits that parallel requests use up", () => {
   test("a key whose requests fail is not one that was never denied", () => {
     expect(statusOf("childSmall", [used(1, 20)], [used(16, 20, { denial: null })])).toBe("warn");
     expect(statusOf("childSmall", [used(1, 20)], [used(16, 20, { denial: null, failed: 6 })])).toBe("inconclusive");
+  });
+});
+
+/** A session with a key that pays for `limit` requests. Each also holds `held` until `releaseMs` after its reply. */
+function sessionWith({ limit, held, releaseMs }: Record<"limit" | "held" | "releaseMs", number>): Session {
+  let [nowMs, spent] = [0, 0];
+  let releases: number[] = [];
+  const start = () => {
+    releases = releases.filter((atMs) => atMs > nowMs);
+    const isServed = spent + (releases.length + 1) * held < limit;
+    if (isServed) {
+      spent++;
+      releases.push(nowMs + releaseMs);
+    }
+    const response = seen({ sentMs: nowMs, endMs: nowMs, ...(isServed ? { status: 200 } : SPENT) });
+    return { done: Promise.resolve(response) };
+  };
+  const wait = async (ms: number) => {
+    nowMs += ms;
+  };
+  return { start, wait, target: {}, fixtures: { freshKey: async () => "key" } } as unknown as Session;
+}
+
+const SPENT = { status: 402, reason: "insufficient_credits" };
+
+describe("what a key pays for", () => {
+  const served = async (key: Record<"limit" | "held" | "releaseMs", number>, affordable?: number) =>
+    (await exhaust(sessionWith(key), { state: "childSmall", parallel: affordable ? 16 : 1, affordable }))?.served;
+
+  test("is counted until denials last: the charge that a request reserves may be released late", async () => {
+    expect(await served({ limit: 20, held: 7, releaseMs: 0 })).toBe(13);
+    expect(await served({ limit: 20, held: 7, releaseMs: 700 })).toBe(13);
+    expect(await served({ limit: 20, held: 1, releaseMs: 700 })).toBe(19);
+  });
+
+  test("is waited for after a burst, as long as most of it is still denied", async () => {
+    expect(await served({ limit: 20, held: 7, releaseMs: 2_000 }, 13)).toBe(11);
+    expect(await served({ limit: 20, held: 7, releaseMs: 90_000 }, 13)).toBe(2);
   });
 });
 

@@ -80,7 +80,7 @@ test.each(["load", "run", "conform"])("%s has its options under headings", async
 
 describe("a wrong command line gets a message in plain words, with what was probably meant", () => {
   test.each<[args: string[], says: string]>([
-    [[], "no command is named\n  `gauntlet --help` lists the commands."],
+    [[], "no command is named\n  Name one of the commands above."],
     [["conforn"], 'unknown command "conforn"\n  Did you mean "conform"? `gauntlet --help` lists the commands.'],
     [["lod", "starter"], 'unknown command "lod"\n  Did you mean "load"? `gauntlet --help` lists the commands.'],
     [["lod", "--target", "x"], 'unknown command "lod"\n  Did you mean "load"?'],

@@ -1,9 +1,9 @@
 import { type Comparison, lacksFixture, type RunRecord, type Status } from "../../../src/record/index.ts";
 import { weightOf } from "../../causes.ts";
 import { oneLine } from "../../clean-text.ts";
-import { decisiveProblems, isDecisive } from "../../evidence/problems.ts";
+import { decisiveProblems, isDecisive, isOfCheck } from "../../evidence/problems.ts";
 import { isLoadOnly } from "../../figures/started-loads.ts";
-import { describeComparison, mainFigures } from "../../text/index.ts";
+import { describeComparison, describeNewFailures, mainFigures } from "../../text/index.ts";
 import type { Anchors } from "../anchors.ts";
 import { decimal, enumerate, plural } from "../format.ts";
 import { Prose, Sentence, StatusMark } from "../parts.tsx";
@@ -96,7 +96,8 @@ function ofCauses(record: RunRecord, anchors: Anchors): Reason[] {
 const WORD_STATUS = { pass: "pass", fail: "fail", inconclusive: "inconclusive", error: "harness-error" } as const;
 
 /** Reasons that are not checks: an interrupted run, waivers that no longer apply, results of a comparison. */
-function ofRun({ command, verdict, checks, comparison }: RunRecord): Reason[] {
+function ofRun(record: RunRecord): Reason[] {
+  const { verdict, checks, comparison } = record;
   const status = WORD_STATUS[verdict.result];
   const known = new Set(checks.map(({ id }) => id));
   const others = verdict.reasons.filter(
@@ -108,27 +109,34 @@ function ofRun({ command, verdict, checks, comparison }: RunRecord): Reason[] {
   );
   return [
     ...others.map(({ text }) => ({ status, text: oneLine(text, 300) })),
-    ...(comparison === undefined ? [] : ofComparison(status, { comparison, isWhole: command === "compare" })),
+    ...(comparison === undefined ? [] : ofComparison(record, comparison)),
   ];
 }
 
-interface Compared {
-  readonly comparison: Comparison;
-  /** Whether the run is nothing but the comparison: its conclusion and figures are then the verdict itself. */
-  readonly isWhole: boolean;
-}
-
 /** The conclusion, and the figures of both sides that led to it. */
-function ofComparison(status: Status, { comparison, isWhole }: Compared): Reason[] {
-  if (isWhole)
-    return comparison.reasons.map(
-      (reason): Reason => ({ status: reason.status, text: oneLine(reason.text, 400), href: "#changes" }),
-    );
+function ofComparison(record: RunRecord, comparison: Comparison): Reason[] {
+  const status = WORD_STATUS[record.verdict.result];
+  // A run that is nothing but the comparison: its conclusion and figures are the verdict itself.
+  if (record.command === "compare") {
+    const { newlyFailing } = comparison.checks;
+    const listed = areListed(record, newlyFailing) ? describeNewFailures(newlyFailing) : [];
+    return comparison.reasons
+      .filter(({ text }) => !listed.includes(text))
+      .map((reason): Reason => ({ status: reason.status, text: oneLine(reason.text, 400), href: "#changes" }));
+  }
   // Gates decide about a baseline.
   if (comparison.kind === "baseline" && comparison.reasons.length === 0) return [];
   const figures = mainFigures(comparison).map((figure) => oneLine(figure, 240));
   const text = oneLine(describeComparison(comparison), 400);
   return [{ status, text, href: "#changes", ...(figures.length > 0 && { because: figures.join("; ") }) }];
+}
+
+/** Whether all new failures are among the causes and the problems without a cause, which are reasons themselves. */
+function areListed(record: RunRecord, newlyFailing: Comparison["checks"]["newlyFailing"]): boolean {
+  const causes = record.causes.filter(({ weight }) => weight === "fail").flatMap(({ checks }) => checks);
+  const others = decisiveProblems(record).filter(({ status }) => status === "fail");
+  const ids = [...causes, ...others.flatMap(({ instances }) => instances.map(({ id }) => id))];
+  return newlyFailing.every((change) => ids.some((id) => isOfCheck(change, id)));
 }
 
 function ofGates({ policy }: RunRecord): Reason[] {

@@ -50,9 +50,7 @@ export function readYaml<T>(text: string, file: string, schema: z.ZodType<T>): Y
   const valueAt = (path: readonly PropertyKey[]): unknown => document.getIn(path);
   const result = schema.safeParse(written);
   if (result.success) return { value: result.data, written, place };
-  throw new ConfigError(
-    result.error.issues.flatMap((issue) => problemsOf(issue, { file, place, exists, valueAt, schema })),
-  );
+  throw new ConfigError(problemsOfAll(result.error.issues, { file, place, exists, valueAt, schema }));
 }
 
 /** @throws ConfigError if a file was given where the other kind is expected, instead of one problem for each of its fields. */
@@ -149,6 +147,25 @@ interface ProblemContext {
 
 type Issue = z.core.$ZodIssue;
 
+/** A field that is missing because its name is misspelt is one problem: the unknown name. */
+function problemsOfAll(issues: readonly Issue[], context: ProblemContext): ConfigProblem[] {
+  const pathOf = (path: readonly PropertyKey[]) => path.map(String).join(".");
+  const misspelt = new Set(
+    issues.flatMap((issue) => {
+      if (issue.code !== "unrecognized_keys") return [];
+      const known = knownHere(issue, context);
+      return issue.keys.map((name) => pathOf([...issue.path, nearestOf(name, known) ?? name]));
+    }),
+  );
+  return issues
+    .filter(({ path }) => context.exists(path) || !misspelt.has(pathOf(path)))
+    .flatMap((issue) => problemsOf(issue, context));
+}
+
+/** Names that are allowed where an issue is. */
+const knownHere = ({ path }: Issue, { schema, valueAt }: ProblemContext): string[] =>
+  knownMembers(schema, path, (name) => valueAt([...path, name]));
+
 function problemsOf(issue: Issue, context: ProblemContext): ConfigProblem[] {
   const { file, place } = context;
   const at = (path: readonly PropertyKey[], message: string, hint?: string): ConfigProblem => ({
@@ -164,7 +181,7 @@ function problemsOf(issue: Issue, context: ProblemContext): ConfigProblem[] {
     return nearest === undefined ? undefined : `Did you mean "${nearest}"?`;
   };
   if (issue.code === "unrecognized_keys") {
-    const known = knownMembers(context.schema, issue.path, (name) => context.valueAt([...issue.path, name]));
+    const known = knownHere(issue, context);
     // A key pasted into the wrong place may look like a field name.
     return issue.keys.map((name) =>
       at(
@@ -180,9 +197,8 @@ function problemsOf(issue: Issue, context: ProblemContext): ConfigProblem[] {
     return [at(issue.path, `${missing}expected ${inWords(issue.options)}.`, meant(issue.options))];
   }
   if (issue.code === "invalid_union") {
-    const inner = issue.errors
-      .flat()
-      .flatMap((nested) => problemsOf({ ...nested, path: [...issue.path, ...nested.path] }, context));
+    const nested = issue.errors.flat().map((one) => ({ ...one, path: [...issue.path, ...one.path] }));
+    const inner = problemsOfAll(nested, context);
     const deepest = inner.filter((problem) => problem.path.length > issue.path.map(String).join(".").length);
     // The intended alternative is the one that matched furthest.
     if (deepest.length > 0) return deepest;

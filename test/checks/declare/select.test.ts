@@ -29,6 +29,12 @@ test.each<[what: string, selection: Selection, says: RegExp, hint: RegExp]>([
     /gauntlet conform robustness/,
   ],
   ["an unknown name", { only: ["robustness.countz"] }, /there is no check "robustness\.countz"/, /counts/],
+  [
+    "several checks in one value",
+    { only: ["robustness.counts,auth.unknown-key[messages]"] },
+    /is not one check/,
+    /^Give --only once for each: --only 'robustness\.counts' --only 'auth\.unknown-key\[messages\]'\.$/,
+  ],
 ])("%s", (_what, selection, says, hint) => {
   expect(() => ids(selection)).toThrow(says);
   expect(() => ids(selection)).toThrow(expect.objectContaining({ hint: expect.stringMatching(hint) }));

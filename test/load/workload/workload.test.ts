@@ -53,6 +53,11 @@ describe("workload files", () => {
     ],
     ["a wrong kind", "name: a\narrivals:\n  kind: constantly\n", ["3 arrivals.kind"]],
     ["a rate of zero", "name: a\narrivals: { kind: constant, ratePerS: 0, durationS: 2 }\n", ["2 arrivals.ratePerS"]],
+    [
+      "a misspelt required field, which is not missing as well",
+      "name: a\narivals: { kind: constant, ratePerS: 5, durationS: 2 }\nmix:\n  - { dialet: chat }\n",
+      ["4 mix.0.dialet", "2 arivals"],
+    ],
     ["neither arrivals nor tier", "name: a\n", ["1 arrivals"]],
     ["a closed loop without an end", "name: a\narrivals: { kind: closed, inFlight: 5 }\n", ["2 arrivals"]],
     [
