@@ -1,6 +1,6 @@
 import { LATENCY_MARGINS } from "../../src/compare/index.ts";
 import { formatCount, groupBy } from "../../src/core/index.ts";
-import type { Comparison, RunRecord } from "../../src/record/index.ts";
+import type { CheckChange, Comparison, RunRecord } from "../../src/record/index.ts";
 import { checksOfCause } from "../causes.ts";
 import { oneLine } from "../clean-text.ts";
 import {
@@ -74,8 +74,11 @@ export function renderComparison({ comparison, causes, verdict }: RunRecord, col
     ...[...groups]
       .sort((a, b) => Number(a.isHeader) - Number(b.isHeader))
       .slice(0, MAX_DRIFT)
-      .map(({ what, before, now, where: [first, ...more] }) => {
-        const others = more.length === 0 ? "" : `, and ${formatCount(more.length, "more kind")} of response`;
+      .map(({ what, before, now, isByCheck, where: [first, ...more] }) => {
+        const [one, many] = isByCheck
+          ? ["check instance", "check instances"]
+          : ["kind of response", "kinds of response"];
+        const others = more.length === 0 ? "" : `, and ${formatCount(more.length, `more ${one}`, `more ${many}`)}`;
         const places = oneLine(first, 120) + others;
         return colors.yellow(`▲ ${oneLine(what, 80)}: ${oneLine(before, 80)} → ${oneLine(now, 80)} (${places})`);
       }),
@@ -97,7 +100,8 @@ export function renderComparison({ comparison, causes, verdict }: RunRecord, col
   const end = [
     paintedHeadline(verdict, colors),
     ...sides,
-    ...failingText(comparison),
+    ...changeLine(comparison, "fail", comparison.checks.newlyFailing),
+    ...changeLine(comparison, "warn", comparison.checks.worse),
     ...mainFigures(comparison).map((figure) => `  ${oneLine(figure, 240)}`),
     ...(comparison.nextStep === undefined ? [] : [`  ${oneLine(comparison.nextStep, 400)}`]),
   ];
@@ -105,12 +109,12 @@ export function renderComparison({ comparison, causes, verdict }: RunRecord, col
 }
 
 /** `  10 check instances fail in new and did not in old: chat.every-usage and 9 more`. */
-function failingText({ checks, a, b }: Comparison): string[] {
-  const [first, ...more] = checks.newlyFailing;
+function changeLine({ a, b }: Comparison, verb: "fail" | "warn", changes: readonly CheckChange[]): string[] {
+  const [first, ...more] = changes;
   if (first === undefined) return [];
   const others = more.length === 0 ? "" : ` and ${more.length} more`;
-  const fail = `${formatCount(more.length + 1, "check instance")} ${more.length === 0 ? "fails" : "fail"}`;
-  return [`  ${fail} in ${oneLine(b.name)} and did not in ${oneLine(a.name)}: ${oneLine(first.id)}${others}`];
+  const what = `${formatCount(changes.length, "check instance")} ${more.length === 0 ? `${verb}s` : verb}`;
+  return [`  ${what} in ${oneLine(b.name)} and did not in ${oneLine(a.name)}: ${oneLine(first.id)}${others}`];
 }
 
 /** Longest name of a side that the table of 80 columns has room for. */

@@ -186,9 +186,14 @@ interface DriftGroup {
   readonly what: string;
   readonly before: string;
   readonly now: string;
+  /** Check instances, or kinds of response. */
   readonly where: readonly [string, ...string[]];
+  readonly isByCheck: boolean;
   readonly isHeader: boolean;
 }
+
+/** What is compared for each check instance; all else is compared for each kind of response. */
+const BY_CHECK: readonly Comparison["drift"][number]["kind"][] = ["status", "reason", "observed"];
 
 /** Groups what differs in the responses: a header that every response lost is one difference, not one for each kind of response. */
 export function groupDrift(drift: Comparison["drift"]): DriftGroup[] {
@@ -203,7 +208,7 @@ export function groupDrift(drift: Comparison["drift"]): DriftGroup[] {
     return {
       // `status`, not `status status`.
       what: what.split(" ").includes(kind) ? what : named,
-      ...{ before, now, isHeader: kind === "header" },
+      ...{ before, now, isHeader: kind === "header", isByCheck: BY_CHECK.includes(kind) },
       where: [first, ...others],
     };
   });

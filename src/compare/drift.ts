@@ -1,4 +1,5 @@
 import { describeObserved } from "../../reports/text/index.ts";
+import { groupBy } from "../core/index.ts";
 import type { CheckResult, Comparison } from "../record/index.ts";
 
 /** The parts of a response whose form is compared; made from a recorded exchange. */
@@ -54,14 +55,19 @@ function byCheck(a: Behaviour, b: Behaviour): Difference[] {
   return a.checks.flatMap((check): Difference[] => {
     const now = later.get(check.id);
     if (now === undefined) return [];
-    const found: Difference[] = [];
+    // Requests of several kinds may differ in the same way.
+    const found = new Map<string, Difference>();
     const add = (kind: Difference["kind"], what: string, before: ReadonlySet<string>, after: ReadonlySet<string>) => {
-      if (before.size > 0 && after.size > 0 && !same(before, after)) {
-        found.push({ kind, where: check.id, what, before: listed(before), now: listed(after) });
-      }
+      if (before.size === 0 || after.size === 0 || same(before, after)) return;
+      const difference = { kind, where: check.id, what, before: listed(before), now: listed(after) };
+      found.set(JSON.stringify(difference), difference);
     };
-    add("status", "status", statusesOf(check, a), statusesOf(now, b));
-    add("reason", "reason", reasonsOf(check, a), reasonsOf(now, b));
+    const [first, second] = [byKind(check, a), byKind(now, b)];
+    for (const [kind, before] of first) {
+      const after = second.get(kind) ?? [];
+      add("status", "status", statusesOf(before), statusesOf(after));
+      add("reason", "reason", reasonsOf(before), reasonsOf(after));
+    }
     const requirements = new Set(
       [...check.findings, ...now.findings]
         .filter(({ outcome }) => outcome === "observed")
@@ -69,21 +75,23 @@ function byCheck(a: Behaviour, b: Behaviour): Difference[] {
     );
     for (const requirement of requirements)
       add("observed", requirement, observedOf(check, requirement), observedOf(now, requirement));
-    return found;
+    return [...found.values()];
   });
 }
 
-function responsesOf({ exchanges }: CheckResult, { responses }: Behaviour): ComparedResponse[] {
-  return exchanges.flatMap((id) => responses.get(id) ?? []);
+/** The responses of a check by kind of request: the request that it is about and its control request differ in kind. */
+function byKind({ exchanges }: CheckResult, { responses }: Behaviour): Map<string, readonly ComparedResponse[]> {
+  return groupBy(
+    exchanges.flatMap((id) => responses.get(id) ?? []),
+    ({ kind }) => kind,
+  );
 }
 
-function statusesOf(check: CheckResult, side: Behaviour): Set<string> {
-  return new Set(responsesOf(check, side).map(({ status }) => String(status)));
-}
+const statusesOf = (responses: readonly ComparedResponse[]): Set<string> =>
+  new Set(responses.map(({ status }) => String(status)));
 
-function reasonsOf(check: CheckResult, side: Behaviour): Set<string> {
-  return new Set(responsesOf(check, side).map(({ reason = "none" }) => reason));
-}
+const reasonsOf = (responses: readonly ComparedResponse[]): Set<string> =>
+  new Set(responses.map(({ reason = "none" }) => reason));
 
 function observedOf({ findings }: CheckResult, requirement: string): Set<string> {
   return new Set(

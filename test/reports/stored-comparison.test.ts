@@ -246,6 +246,24 @@ test("a failure of both runs is not a reason of their comparison, and a new one 
   const newly = why(comparedWith(recordOf([...known.checks, result("auth.b", "pass")]), worse));
   expect(newly).toContain("the path is ignored");
   expect(newly).not.toContain("the key is ignored");
+  // Its cause is the reason; that it is new goes without saying.
+  expect(newly).not.toContain("newly fails");
+});
+
+test("a new failure whose cause is not among the reasons is a reason itself", () => {
+  const now = comparedWith(recordOf([result("auth.b", "pass")]), recordOf([result("auth.b", "fail")]));
+  const unlisted = { ...now, checks: [], causes: [] };
+  expect(pageOf(unlisted)).toContain("auth.b newly fails");
+});
+
+test("the last lines of a terminal name new failures and new warnings", () => {
+  const before = recordOf([result("auth.a", "pass"), result("auth.b", "pass"), result("auth.c", "pass")]);
+  const now = recordOf([result("auth.a", "fail"), result("auth.b", "warn"), result("auth.c", "warn")]);
+  const end = renderComparison(comparedWith(before, now), pc.createColors(false)).trimEnd().split("\n").slice(-2);
+  expect(end).toEqual([
+    "  1 check instance fails in new and did not in old: auth.a",
+    "  2 check instances warn in new and did not in old: auth.b and 1 more",
+  ]);
 });
 
 test("undecided thresholds are separate reasons, with their own texts", () => {
