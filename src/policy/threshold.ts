@@ -21,7 +21,9 @@ export interface Threshold {
   readonly bound: Bound;
 }
 
-const FORM = /^\s*([a-z_.]+)\s*(?:\{([^{}]*)\})?\s*(?:([a-z]\w*)\s*)?(<=|>=|==|<|>)\s*(.+?)\s*$/;
+const FORM = /^\s*([a-z_.]+)\s*(?:\{([^{}]*)\})?\s*(?:([a-z][\w.]*(?:\([\d.]+\))?)\s*)?(<=|>=|==|<|>)\s*(.+?)\s*$/;
+/** A percentile as other tools write it: `p99.9`, `p(95)`. */
+const OTHER_PERCENTILE = /^p\(?(\d+(?:\.\d+)?)\)?$/;
 const NUMBER = "[+-]?\\d+(?:\\.\\d+)?(?:e[+-]?\\d+)?";
 const PLAIN = new RegExp(`^${NUMBER}$`, "i");
 const PERCENT = new RegExp(`^(${NUMBER})\\s*%$`, "i");
@@ -36,7 +38,8 @@ const RELATIVE = new RegExp(`^baseline(?:\\s*\\*\\s*(${NUMBER}))?(?:\\s*([+-])\\
 export function parseThreshold(text: string): Threshold | string {
   const match = FORM.exec(text);
   if (match === null) return "is not a threshold; expected for example `ttft_ms{stream=true} p99 < 800`";
-  const [, written = "", labelText, stat, operator, boundText = ""] = match;
+  const [, written = "", labelText, writtenStat, operator, boundText = ""] = match;
+  const stat = writtenStat?.replace(OTHER_PERCENTILE, (_, digits: string) => `p${digits.replace(".", "")}`);
   const isPercent = PERCENT.test(boundText);
   const name = isPercent && isMetricName(`${written}_share`) ? `${written}_share` : written;
   if (!isMetricName(name)) {
@@ -50,9 +53,9 @@ export function parseThreshold(text: string): Threshold | string {
     const stats = metric.kind === "distribution" ? STATS : DIFFERENCE_STATS;
     if (stat === undefined) return `needs a statistic after "${name}": one of ${stats.join(", ")}`;
     if (!stats.some((known) => known === stat))
-      return `has the unknown statistic "${stat}"; expected one of ${stats.join(", ")}`;
+      return `has the unknown statistic "${writtenStat}"; expected one of ${stats.join(", ")}`;
   } else if (stat !== undefined) {
-    return `has the statistic "${stat}", but "${name}" is one figure`;
+    return `has the statistic "${writtenStat}", but "${name}" is one figure`;
   }
   if (isPercent && metric.kind !== "share") return `has the bound "${boundText}", but "${name}" is not a share`;
   const bound = parseBound(boundText);
