@@ -207,6 +207,29 @@ test("without a terminal, a long step is reported now and then, with the time le
   }
 });
 
+test("without a terminal, the number of checks comes with the time left", () => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  try {
+    const written: string[] = [];
+    const onProgress = plainProgress((text) => written.push(text));
+    const report = (done: number, leftS: number) => {
+      onProgress({ kind: "suites", suites: [], leftS });
+      onProgress({ kind: "checks", done, total: 300, what: "auth.a" });
+      vi.setSystemTime(Date.now() + 11_000);
+    };
+    report(0, 190);
+    report(60, 150);
+    report(300, 0);
+    expect(written).toEqual([
+      "gauntlet: 300 check instances\n",
+      "gauntlet: 60 of 300 check instances done (last: auth.a), about 2 min 30 s left\n",
+      "gauntlet: 300 of 300 check instances done (last: auth.a)\n",
+    ]);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 test("without a terminal too, a cause is printed when it is found", () => {
   const written: string[] = [];
   plainProgress((text) => written.push(text))({

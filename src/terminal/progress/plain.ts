@@ -11,15 +11,22 @@ export function plainProgress(write: (text: string) => void): OnProgress {
   let checksShownMs = 0;
   let loadShownMs = Date.now();
   let stepShownMs = Date.now();
+  let checksEndMs: number | undefined;
   return (event) => {
-    if (event.kind === "checks") {
+    if (event.kind === "suites") {
+      checksEndMs = Date.now() + event.leftS * 1_000;
+    } else if (event.kind === "checks") {
       const { done, total, what, unit = "check instance" } = event;
       if (done > 0 && Date.now() - checksShownMs < PLAIN_EVERY_MS) return;
       checksShownMs = Date.now();
+      const left =
+        checksEndMs === undefined || done === total
+          ? ""
+          : `, about ${duration((checksEndMs - checksShownMs) / 1_000)} left`;
       write(
         done === 0
           ? `gauntlet: ${formatCount(total, unit)}\n`
-          : `gauntlet: ${formatNumber(done)} of ${formatCount(total, unit)} done (last: ${what})\n`,
+          : `gauntlet: ${formatNumber(done)} of ${formatCount(total, unit)} done (last: ${what})${left}\n`,
       );
     } else if (event.kind === "load") {
       loads.set(event.progress.run, event.progress);
