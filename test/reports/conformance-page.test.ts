@@ -27,8 +27,18 @@ test("a run of some suites says how many suites were selected", () => {
     const [verdict] = page.filter((one) => attribute(one, "id") === "verdict");
     return verdict === undefined ? "" : textOf(verdict);
   };
-  expect(verdictOf(["chat.one", "errors.one"])).toContain("No requirement was violated. 1 of 3 suites was selected.");
+  expect(verdictOf(["chat.one", "errors.one"])).toContain(
+    "No requirement was violated. 1 of 3 suites was selected: auth.",
+  );
   expect(verdictOf(["auth.two"])).toMatch(/No requirement was violated\.(?! \d)/);
+});
+
+test("a run of most suites names those that were not selected", () => {
+  const suites = ["auth", "chat", "errors", "limits", "messages"].map((suite) => result(`${suite}.one`, "pass"));
+  const [verdict] = elementsOfPage(recordOf(suites, { notSelected: ["models.one", "soak.one", "soak.two"] })).filter(
+    (one) => attribute(one, "id") === "verdict",
+  );
+  expect(verdict && textOf(verdict)).toContain("5 of 7 suites were selected, without models and soak.");
 });
 
 test("areas without a judged requirement are one collapsed line", () => {

@@ -200,12 +200,22 @@ function sentence(record: RunRecord): string {
 const resultsOf = (record: RunRecord, count: number): string =>
   isLoadOnly(record) ? plural(count, "load expectation") : plural(count, "check instance");
 
-/** ` 2 of 17 suites were selected.`; empty if all were, or the run was load only. */
+/** Maximum number of suites that are named. */
+const MAX_SUITES = 4;
+
+/** ` 2 of 17 suites were selected: auth and errors.`; empty if all were, or the run was load only. */
 function selectedSuites({ checks, notSelected = [] }: RunRecord): string {
   const selected = new Set(checks.flatMap(({ suite }) => (suite === "load" ? [] : [suite])));
   const all = new Set([...selected, ...notSelected.map((id) => id.slice(0, id.indexOf(".")))]);
   if (selected.size === 0 || selected.size === all.size) return "";
-  return ` ${selected.size} of ${all.size} suites ${selected.size === 1 ? "was" : "were"} selected.`;
+  const others = [...all].filter((suite) => !selected.has(suite));
+  const names =
+    selected.size <= MAX_SUITES
+      ? `: ${enumerate([...selected])}`
+      : others.length <= MAX_SUITES
+        ? `, without ${enumerate(others)}`
+        : "";
+  return ` ${selected.size} of ${all.size} suites ${selected.size === 1 ? "was" : "were"} selected${names}.`;
 }
 
 /** Why a run failed in which no check did: its first reason, as a sentence. */
