@@ -50,7 +50,7 @@ const cutReply = defineCheck({
     "Calls the model whose upstream truncates its replies, streaming and non-streaming. Where the stream was interrupted, the non-streaming form must not be a success with only the text before the break: the gateway could not complete the request.",
   needs: ["model.cutStream"],
   across: { dialect: DIALECTS },
-  cost: { requests: 4 },
+  cost: { requests: 4, waitS: 5 },
   async run(t) {
     const request: RequestSpec = { model: "cutStream", prompt: LONG_STORY, intent: "invalid" };
     const cut = await sendPastRate(t, { ...request, mode: "streaming", bounds: { idleMs: 12_000 } });

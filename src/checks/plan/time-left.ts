@@ -53,20 +53,23 @@ export class TimeLeft {
     return estimateS * pace;
   }
 
-  /** Parallel checks take as long as the longest of them; exclusive ones run one after another. */
+  /** Exclusive checks run one after another, and those whose provider fails after all other parallel ones. */
   #estimateS(nowS: number): number {
-    const target = this.#target;
-    const parallel: Instance[] = [];
-    const exclusive: Instance[] = [];
+    const [parallel, failing, exclusive]: [Instance[], Instance[], Instance[]] = [[], [], []];
     for (const instance of this.#left.values()) {
       if (instance.check.kind !== "sending") continue;
-      const { order = "parallel" } = scheduleOf(instance.check, target);
-      if (order === "parallel") parallel.push(instance);
+      const { order = "parallel", failsUpstream = false } = scheduleOf(instance.check, this.#target);
+      if (order === "parallel") (failsUpstream ? failing : parallel).push(instance);
       else if (order !== "background") exclusive.push(instance);
     }
-    const paceS = requestsOf(parallel, target, this.#run) * this.#paceS;
-    const longestS = Math.max(0, ...parallel.map((one) => this.#durationS(one, nowS)));
-    return Math.max(paceS, longestS) + exclusive.reduce((sum, one) => sum + this.#durationS(one, nowS), 0);
+    const exclusiveS = exclusive.reduce((sum, one) => sum + this.#durationS(one, nowS), 0);
+    return this.#parallelS(parallel, nowS) + this.#parallelS(failing, nowS) + exclusiveS;
+  }
+
+  /** Parallel checks take as long as the longest of them, or as the rate needs for all of their requests. */
+  #parallelS(parallel: readonly Instance[], nowS: number): number {
+    const paceS = requestsOf(parallel, this.#target, this.#run) * this.#paceS;
+    return Math.max(paceS, ...parallel.map((one) => this.#durationS(one, nowS)));
   }
 
   #durationS(instance: Instance, nowS: number): number {

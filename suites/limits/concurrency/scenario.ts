@@ -100,7 +100,7 @@ const STEPS: readonly Step<ConcurrencyRun, ConcurrencyRecording>[] = [
   { name: "extraBurst", cost: { requests: 8 }, run: sendExtraBurst },
   { name: "late", cost: { requests: 2 }, run: sendLate },
   { name: "freed", cost: { requests: 2 }, run: sendFreed },
-  { name: "held", run: ({ streams }) => Promise.all(streams.map(({ done }) => done)) },
+  { name: "held", cost: { requests: 0, waitS: 4 }, run: ({ streams }) => Promise.all(streams.map(({ done }) => done)) },
   { name: "others", cost: { requests: 10 }, run: ({ sendingToOthers }) => sendingToOthers ?? [] },
   {
     name: "nonStreaming",
@@ -127,7 +127,7 @@ const STEPS: readonly Step<ConcurrencyRun, ConcurrencyRecording>[] = [
   },
   {
     name: "waves",
-    cost: { requests: ifRateAllows(29, 240), waitS: 10, quick: { requests: ifRateAllows(11, 15) } },
+    cost: { requests: ifRateAllows(29, 240), waitS: 10, quick: { requests: ifRateAllows(11, 15), waitS: 4 } },
     when: ({ limits }) => hasRoomForWaves(limits),
     async run({ t, account, long }, recording) {
       await t.wait(SETTLE_MS);
