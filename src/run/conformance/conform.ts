@@ -36,7 +36,7 @@ import { checksWith, dropUndeclaredSuites, isQuick } from "../suites/index.ts";
 import { CheckProgress } from "./check-progress.ts";
 import { claimedBy, profilesNamed } from "./claimed-profiles.ts";
 import { dryRun } from "./dry-run.ts";
-import { sentBy, TierRuns } from "./loads/concurrent-tiers.ts";
+import { canRunConcurrently, sentBy, TierRuns } from "./loads/concurrent-tiers.ts";
 import { driveLoads, named, policyParts, runRemainingLoads } from "./loads/policy-load.ts";
 import { planRun, type RunPlan } from "./plan-run.ts";
 import { runRounds } from "./run-rounds.ts";
@@ -101,7 +101,9 @@ export async function conform(options: ConformOptions, control: RunControl): Pro
   const unscored = unscoredRequirements(target);
   const canCreateKeys = opened.provisioner !== undefined;
   const load = options.command === "run" ? (policy?.file.load ?? []) : [];
-  const plan = planRun(target, { instances, rounds, canCreateKeys, isQuick: options.quick === true, ...options, load });
+  const isQuick = options.quick === true;
+  const isConcurrent = canRunConcurrently(opened.provisioner, isQuick);
+  const plan = planRun(target, { instances, rounds, canCreateKeys, isQuick, isConcurrent, ...options, load });
   if (options.dryRun === true) return dryRun(target, plan, rounds);
   const head = {
     command: options.command,

@@ -25,6 +25,8 @@ interface RunPlanOptions {
   readonly isQuick: boolean;
   /** Whether the run also loads the tiers. */
   readonly tiers?: boolean | undefined;
+  /** Whether the tiers are loaded while the checks run. */
+  readonly isConcurrent: boolean;
   /** Names of the workloads of a policy. */
   readonly load: readonly string[];
 }
@@ -32,7 +34,7 @@ interface RunPlanOptions {
 /** Plans a run: its checks, the load over the tiers, and the load of its policy. */
 export function planRun(
   target: Target,
-  { instances, rounds, canCreateKeys, isQuick, tiers: hasTiers, load }: RunPlanOptions,
+  { instances, rounds, canCreateKeys, isQuick, isConcurrent, tiers: hasTiers, load }: RunPlanOptions,
 ): RunPlan {
   const checksWith = (includesLoad: boolean) =>
     planOf(instances, target, { canCreateKeys, rounds, run: { isQuick, includesLoad } });
@@ -42,10 +44,11 @@ export function planRun(
   const includesLoad = (tiers?.workloads.length ?? 0) > 0;
   const workloads = named.filter(({ name }) => !tiers?.workloads.some((tier) => tier.name === name));
   const checks = checksWith(includesLoad);
-  const sending = inTurn([
-    sumOf([checkPart(checks, target)], false),
-    sumOf(tiers?.parts ?? [], true),
-    sumOf(policyParts(target, workloads), false),
-  ]);
+  const own = [checkPart(checks, target)];
+  const ofTiers = tiers?.parts ?? [];
+  const ofPolicy = sumOf(policyParts(target, workloads), false);
+  const sending = isConcurrent
+    ? inTurn([sumOf([...own, ...ofTiers], true), ofPolicy])
+    : inTurn([sumOf(own, false), sumOf(ofTiers, true), ofPolicy]);
   return { checks, tiers, workloads, run: { isQuick, includesLoad }, sending };
 }

@@ -16,6 +16,10 @@ const MIN_CPUS = 2;
 /** A machine with a higher p99 lag on its own, ms, is too slow for both. */
 const CONCURRENT_LOAD_BOUNDS = { deliveryLagP99Ms: 20, scheduleLagP99Ms: 20 };
 
+/** Whether load and checks run at the same time, unless this machine turns out to be too busy for both. */
+export const canRunConcurrently = (provisioner: Provisioner | undefined, quick: boolean): boolean =>
+  !quick && provisioner?.loadAccounts !== undefined && availableParallelism() >= MIN_CPUS;
+
 /**
  * The tiers of a run. If the target can create unused accounts for them, and this machine is on time, they run concurrently
  * with the checks. A tier that does not pass then is measured again alone, so that interference from checks never fails a
@@ -46,8 +50,7 @@ export class TierRuns {
   /** Starts the load concurrently with the checks if possible. */
   async startConcurrently(target: Target): Promise<ConcurrentLoad | undefined> {
     const { plan, quick, control } = this.#options;
-    if (quick || plan.workloads.length === 0 || this.#provisioner?.loadAccounts === undefined) return undefined;
-    if (availableParallelism() < MIN_CPUS) return undefined;
+    if (plan.workloads.length === 0 || !canRunConcurrently(this.#provisioner, quick)) return undefined;
     control.onProgress({ kind: "step", text: "measuring this machine, so that its own delays are known" });
     const calibration = await calibrate({ signal: control.interruption.signal });
     if (control.interruption.signal.aborted) return undefined;
