@@ -15,8 +15,11 @@ export function judgeThreshold(run: LoadRun, threshold: Threshold): Finding {
   if (bound.kind !== "number") return finding({ ...common, undecided: "a workload has no baseline" });
   // A threshold that would be undecided on an idle machine too is not blamed on a busy one.
   const seen = figureIn(onTime(run), threshold);
-  if (!("value" in seen)) return finding({ ...common, undecided: seen.why });
   const write = writerOf(metric);
+  if (!("value" in seen)) {
+    const { approximately, why } = seen;
+    return finding({ ...common, undecided: approximately === undefined ? why : `≈${write(approximately)}: ${why}` });
+  }
   const met = isMet(seen, operator, bound.value);
   const figure = figureText(seen, write, run);
   if (met === undefined)
@@ -55,14 +58,15 @@ const figureIn = (run: LoadRun, threshold: Threshold): Figure | NoFigure =>
 
 const onTime = (run: LoadRun): LoadRun => ({ ...run, generator: { ...run.generator, valid: true } });
 
-/** `412 ms (95 % interval: 390 ms to 440 ms)`. */
+/** `412 ms (95 % interval: 390 ms to 440 ms)`, `≈412 ms (max 460 ms)`. */
 function figureText(
-  { value, low, high, provenBy, labels }: Figure,
+  { value, low, high, provenBy, max, labels }: Figure,
   write: (value: number) => string,
   run: Pick<LoadRun, "name">,
 ): string {
   const hasInterval = low !== undefined && high !== undefined && write(low) !== write(high);
   const interval = hasInterval ? ` (95 % interval: ${write(low)} to ${write(high)})` : "";
+  if (max !== undefined) return `≈${write(value)} (max ${write(max)})${seriesText(labels, run)}`;
   return `${write(value)}${provenAt(provenBy)}${interval}${seriesText(labels, run)}`;
 }
 

@@ -156,8 +156,8 @@ function capCheck(state: UsedUpState, id: `spending.${string}`): Check {
     schedule: { order: "exclusive" },
     cost: {
       requests: LEVELS.length * REPEATS * 150,
-      waitS: RELEASED_MS / 1_000,
-      quick: { requests: QUICK_LEVELS.length * 150, waitS: RELEASED_MS / 1_000 },
+      waitS: POLL_MS / 1_000,
+      quick: { requests: QUICK_LEVELS.length * 150, waitS: POLL_MS / 1_000 },
     },
     async run(t) {
       const levels: Used[][] = [];

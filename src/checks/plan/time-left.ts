@@ -5,6 +5,8 @@ import { requestsOf } from "./plan-budget.ts";
 
 /** Estimated duration of one request of a check, seconds, until the pace of the run is known. */
 const REQUEST_S = 0.03;
+/** A check with more requests sends many of them in parallel, and its number of requests is a maximum. */
+const MAX_TIMED_REQUESTS = 200;
 /** Share of a rate that conformance traffic uses, and the rate of the default tier, assumed if the target states none. */
 const SHARE = 0.85;
 const DEFAULT_RPM = 300;
@@ -76,7 +78,8 @@ export class TimeLeft {
     const waitS = waitSOf(instance.check, this.#run);
     const elapsedS = nowS - (this.#startedS.get(trafficOf(instance)) ?? nowS);
     const requestS = Math.min(REQUEST_S, this.#paceS);
-    return Math.max(0, waitS + requestsOf([instance], this.#target, this.#run) * requestS - elapsedS);
+    const requests = Math.min(MAX_TIMED_REQUESTS, requestsOf([instance], this.#target, this.#run));
+    return Math.max(0, waitS + requests * requestS - elapsedS);
   }
 }
 
