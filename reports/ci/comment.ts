@@ -165,8 +165,17 @@ interface Figure {
   readonly isOnlyCompared?: true;
 }
 
+/** Why a large change may be undecided, and what decides it. */
+const UNDECIDED =
+  "Undecided changes are within what separate runs of one build may differ by. `gauntlet compare --start-a COMMAND --start-b COMMAND` measures both builds in one session and decides smaller ones.";
+
 /** The figures of every load run, next to those of the base. */
 function figuresPart(record: RunRecord, base: RunRecord): string[] {
+  const tables = figureTables(record, base);
+  return tables.some((table) => / ms \| [^|]*, undecided \|/.test(table)) ? [...tables, UNDECIDED] : tables;
+}
+
+function figureTables(record: RunRecord, base: RunRecord): string[] {
   const judged = new Map(judgedMetrics(base, record).map((metric) => [metric.name, metric.verdict]));
   return (record.load?.runs ?? []).flatMap((run) => {
     const before = sameLoadIn(base, run);

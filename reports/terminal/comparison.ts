@@ -1,6 +1,6 @@
 import { LATENCY_MARGINS } from "../../src/compare/index.ts";
 import { formatCount, groupBy } from "../../src/core/index.ts";
-import type { CheckChange, Comparison, RunRecord } from "../../src/record/index.ts";
+import { type CheckChange, type Comparison, type RunRecord, separateRunBounds } from "../../src/record/index.ts";
 import { checksOfCause } from "../causes.ts";
 import { oneLine } from "../clean-text.ts";
 import {
@@ -68,6 +68,10 @@ export function renderComparison({ comparison, causes, verdict }: RunRecord, col
     ...table(comparison),
     ...(comparison.metrics.some(({ margin, unit }) => unit === "ms" && margin > 0)
       ? [colors.dim(`margins: ${LATENCY_MARGINS}`)]
+      : []),
+    ...(comparison.kind === "stored" &&
+    comparison.metrics.some(({ unit, a, b }) => unit === "ms" && a !== null && b !== null)
+      ? [colors.dim(separateRunBounds(comparison))]
       : []),
     ...changedChecks(comparison, causes, colors),
     // A missing field matters more than a missing header, and there are many headers.

@@ -38,6 +38,7 @@ import {
   EXIT,
   GauntletError,
   isGithubJob,
+  nearestOf,
   plainText,
   UsageError,
   VERSION,
@@ -49,7 +50,7 @@ import { checkOptions } from "./check-options.ts";
 import { describeCrash } from "./crash.ts";
 import { keepOutOfDumps } from "./dumps.ts";
 import { type Described, overview } from "./overview.ts";
-import { isCommandMissing, PARSER_CODES, usageMessage } from "./usage-message.ts";
+import { isCommandMissing, PARSER_CODES, type UsageMessage, usageMessage } from "./usage-message.ts";
 
 export { crashWith, outputFailed } from "./crash.ts";
 
@@ -200,12 +201,24 @@ async function toUsageError({ message }: ParserComplaint, own: readonly string[]
     ([, name = ""]) => name,
   );
   const options = [...help.matchAll(/--([a-z][\w-]*)/g)].map(([, name = ""]) => name);
-  const known = { commands: usage === undefined ? COMMANDS.map(nameOf) : commands, options, usage, typed: words[0] };
-  const complaint = words.length === 0 && isCommandMissing(message) ? NO_COMMAND : usageMessage(message, known);
+  const known = { commands: usage === undefined ? COMMANDS.map(nameOf) : commands, options, usage, typed: own };
+  const complaint =
+    words.length === 0 && isCommandMissing(message) ? withoutCommand(own) : usageMessage(message, known);
   return new UsageError(complaint.message, { hint: complaint.hint });
 }
 
-const NO_COMMAND = { message: "no command is named", hint: "`gauntlet --help` lists the commands." };
+/** Options of the program itself. */
+const OWN_OPTIONS = ["help", "version"];
+
+/** Options alone: one of them may be misspelt. */
+function withoutCommand([first = ""]: readonly string[]): UsageMessage {
+  const hint = "`gauntlet --help` lists the commands.";
+  if (first === "-v") return { message: "there is no option -v", hint: `Did you mean "--version"? ${hint}` };
+  const meant = nearestOf(first.replace(/^-+/, ""), OWN_OPTIONS);
+  return meant === undefined
+    ? { message: "no command is named", hint }
+    : { message: `there is no option ${first}`, hint: `Did you mean "--${meant}"? ${hint}` };
+}
 
 /** The help of the typed command, or of its longest known prefix; empty if there is none. */
 async function helpFor(words: readonly string[]): Promise<string> {

@@ -8,8 +8,8 @@ export interface CommandNames {
   readonly options: readonly string[];
   /** Usage of the typed command, as in its help: `conform [suites..]`; absent when it is unknown. */
   readonly usage?: string | undefined;
-  /** The first word of the command line that is not an option. */
-  readonly typed?: string | undefined;
+  /** The words of the command line. */
+  readonly typed?: readonly string[] | undefined;
 }
 
 export interface UsageMessage {
@@ -56,8 +56,10 @@ const IN_WORKLOAD: Readonly<Record<string, string>> = {
 
 const optionsOf = (names: string): string[] => [...new Set(names.split(", "))];
 
+/** @param name a command, or a command with its action. */
 function unknownCommand(name: string, known: CommandNames): UsageMessage {
-  return { message: `unknown command "${name}"`, hint: didYouMean(name, known.commands) + nextStep(known) };
+  const last = name.slice(name.lastIndexOf(" ") + 1);
+  return { message: `unknown command "${name}"`, hint: didYouMean(last, known.commands) + nextStep(known) };
 }
 
 /** The sentence for each kind of complaint. */
@@ -65,22 +67,24 @@ const SENTENCES: Readonly<Record<string, (data: string, known: CommandNames) => 
   "unknown-argument": (names, known) => {
     const all = optionsOf(names);
     const [first = ""] = all;
-    // A word that is not an option is an unknown command, or an extra argument.
-    const isOption = first.length > 1 && known.usage !== undefined && !/\s/.test(first);
-    const what = all.map((name) => (isOption ? `--${name}` : `"${name}"`)).join(", ");
+    const { typed = [], usage } = known;
+    const words = typed.filter((word) => !word.startsWith("-"));
     // What follows an unknown command is unknown because of it.
-    if (known.usage === undefined) return unknownCommand(known.typed ?? first, known);
-    const inWorkload = wordsOf(known.usage) === "load" ? nearestOf(first, Object.keys(IN_WORKLOAD)) : undefined;
+    if (usage === undefined) return unknownCommand(words[0] ?? first, known);
+    const [command = "", action] = words;
+    if (/ <action>/.test(usage) && action !== undefined && !known.commands.includes(action))
+      return unknownCommand(`${command} ${action}`, known);
+    // The parser removes the dashes. A word that was typed without them is an extra argument.
+    const isOption = !words.includes(first) && !/\s/.test(first);
+    const what = all.map((name) => (isOption ? `--${name}` : `"${name}"`)).join(", ");
+    const inWorkload = wordsOf(usage) === "load" ? nearestOf(first, Object.keys(IN_WORKLOAD)) : undefined;
     if (inWorkload !== undefined && !known.options.includes(inWorkload))
       return {
-        message: `${wordsOf(known.usage)} has no option ${what}`,
+        message: `${wordsOf(usage)} has no option ${what}`,
         hint: `Set it in the workload file: ${IN_WORKLOAD[inWorkload]}. ${nextStep(known)}`,
       };
-    const guess = didYouMean(first, isOption ? known.options : known.commands).replace(
-      /"(.*)"/,
-      isOption ? '"--$1"' : '"$1"',
-    );
-    const message = `${wordsOf(known.usage)} has no ${isOption ? "option" : "argument"} ${what}`;
+    const guess = isOption ? didYouMean(first, known.options).replace(/"(.*)"/, '"--$1"') : "";
+    const message = `${wordsOf(usage)} has no ${isOption ? "option" : "argument"} ${what}`;
     return { message, hint: guess + nextStep(known) };
   },
   "unknown-command": unknownCommand,

@@ -60,7 +60,7 @@ export function compareStored(a: StoredSide, b: StoredSide, noise: StoredNoise =
     a: sideOf(a),
     b: sideOf(b),
     ...concluded,
-    ...(concluded.verdict === "inconclusive" && metrics.some(isUndecidedLatency) && { nextStep: COMPARE_LIVE }),
+    ...(metrics.some(isUndecidedLatency) && { nextStep: COMPARE_LIVE }),
     ...noise,
     seed: null,
     order: [],

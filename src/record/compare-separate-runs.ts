@@ -76,6 +76,12 @@ const tooFew = (samples: number): string => `it has ${samples} samples, and ${MI
 
 type Noise = Pick<FigurePair, "noiseFactor">;
 
+/** What counts as equal and as different, in a sentence. */
+export function separateRunBounds({ noiseFactor = NOISE_FACTOR }: Noise): string {
+  const small = Object.entries(SAME_MS).map(([stat, ms]) => `${ms} ms at ${stat}`);
+  return `a latency is not worse if it rises by up to ${Math.round((SAME_FACTOR - 1) * 100)} % or by up to ${small.join(", ")}; a change is decided beyond a factor of ${noiseFactor}`;
+}
+
 const within = ({ noiseFactor = NOISE_FACTOR }: Noise) =>
   `separate runs of one build may differ by up to ${noiseFactor} times`;
 const beyond = ({ noiseFactor = NOISE_FACTOR }: Noise) =>

@@ -20,7 +20,7 @@ export {
   phaseCheckId,
   statusOfPhase,
 } from "./checks-of-load.ts";
-export { compareSeparateRuns } from "./compare-separate-runs.ts";
+export { compareSeparateRuns, separateRunBounds } from "./compare-separate-runs.ts";
 export { measuredShare } from "./compare-shares.ts";
 export { type JournalLine, readJournal } from "./files/journal.ts";
 export { countExchanges, EXCHANGES, readExchanges } from "./files/read-exchanges.ts";

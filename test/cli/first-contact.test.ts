@@ -117,6 +117,20 @@ describe("init", () => {
     expect(run.code).toBe(0);
   });
 
+  test("what the gateway shows replaces the template of models, and is named", async () => {
+    using folder = temporaryFolder();
+    const { stdout } = await gauntlet(
+      ["init", "-y", "--base-url", ready.baseUrl],
+      { GW_KEY: ready.keys["valid"] ?? "" },
+      folder.path,
+    );
+    expect(stdout).toMatch(/^read from the gateway: models/m);
+    expect(stdout).not.toContain("doctor --propose");
+    const text = readFileSync(join(folder.path, "gauntlet.yaml"), "utf8");
+    expect(text.match(/^#? ?models:/gm)).toEqual(["models:"]);
+    expect(text).not.toContain("# chat: my-model");
+  });
+
   test("a key that the gateway rejects is named", async () => {
     using folder = temporaryFolder();
     const { stdout } = await gauntlet(

@@ -81,6 +81,11 @@ test.each(["load", "run", "conform"])("%s has its options under headings", async
 describe("a wrong command line gets a message in plain words, with what was probably meant", () => {
   test.each<[args: string[], says: string]>([
     [[], "no command is named\n  Name one of the commands above."],
+    [["--hlep"], 'there is no option --hlep\n  Did you mean "--help"?'],
+    [["-v"], 'there is no option -v\n  Did you mean "--version"?'],
+    [["baseline", "acept", "run"], 'unknown command "baseline acept"\n  Did you mean "accept"?'],
+    [["k8s", "exprt", "own.yaml", "--shards", "2"], 'unknown command "k8s exprt"\n  Did you mean "export"?'],
+    [["checks", "auht"], 'checks has no argument "auht"\n  See `gauntlet checks --help`'],
     [["conforn"], 'unknown command "conforn"\n  Did you mean "conform"? `gauntlet --help` lists the commands.'],
     [["lod", "starter"], 'unknown command "lod"\n  Did you mean "load"? `gauntlet --help` lists the commands.'],
     [["lod", "--target", "x"], 'unknown command "lod"\n  Did you mean "load"?'],

@@ -16,9 +16,14 @@ export function jobForBranch({ path, text, setUp }: CiJob, branch: string): CiJo
   return {
     path,
     text: branch === MAIN_BRANCH ? text : renamed(text),
-    setUp: setUp.map((sentence) => sentence.replace(`each push to ${MAIN_BRANCH} `, `each push to ${branch} `)),
+    setUp: setUp.map((sentence) =>
+      sentence.replace(`each push to ${MAIN_BRANCH} `, `each push to ${branch} `).replace(IF_DIFFERENT, ""),
+    ),
   };
 }
+
+/** For a repository whose default branch is not known. */
+const IF_DIFFERENT = " If your default branch has a different name, change the branch in the workflow.";
 
 /** By path: a bare name could resolve to another author's package of that name. */
 const PROGRAM = "./node_modules/.bin/gauntlet";
@@ -228,15 +233,15 @@ export const CI_JOBS = {
     text: GITHUB,
     setUp: [
       "Add the secret GW_KEY to the repository: Settings, Secrets and variables, Actions.",
-      `The workflow stores the run of each push to ${MAIN_BRANCH} as the base for comparisons. If your default branch has a different name, change the branch in the workflow.`,
+      `The workflow stores the run of each push to ${MAIN_BRANCH} as the base for comparisons.${IF_DIFFERENT}`,
     ],
   },
   gitlab: {
     path: "gauntlet.gitlab-ci.yaml",
     text: GITLAB,
     setUp: [
-      "Add GW_KEY as a masked variable of the project: Settings, CI/CD, Variables.",
-      "For comments on merge requests, add GAUNTLET_TOKEN, a project access token with the scope api.",
+      "Add GW_KEY as a masked variable of the project: Settings, CI/CD, Variables. Clear Protect variable: otherwise, only the jobs of protected branches get it.",
+      "For comments on merge requests, add GAUNTLET_TOKEN in the same way, a project access token with the scope api.",
       "Add this line to .gitlab-ci.yml: include: gauntlet.gitlab-ci.yaml",
     ],
   },

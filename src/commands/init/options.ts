@@ -35,7 +35,10 @@ export const initCommand = defineCommand({
     if (argv.ciOnly) {
       if (argv.ci === "none") throw new UsageError("--ci-only requires --ci github, --ci gitlab or --ci jenkins");
       const made = initJob(argv.ci, argv.force);
-      const steps = stepsForCi({ ci: argv.ci, baseUrl: made.baseUrl }, [...made.paths, ...ignoreFile(made)]);
+      const steps = stepsForCi({ ci: argv.ci, baseUrl: made.baseUrl, hasGaps: Object.keys(made.skip).length > 0 }, [
+        ...made.paths,
+        ...ignoreFile(made),
+      ]);
       return { exitCode: EXIT.pass, text: () => `${wroteText(made)}${stepsText(steps)}` };
     }
     assertNothingThere(argv.ci, argv.force);
@@ -50,8 +53,11 @@ export const initCommand = defineCommand({
       : `baseUrl in gauntlet.yaml is a placeholder: replace ${DEFAULT_BASE_URL} with your gateway's address\n`;
     const seen = gatewayNote === undefined ? "" : `${gatewayNote.replace(/\p{Cc}+/gu, " ")}\n`;
     const written = [...paths, ...ignoreFile(made)];
-    const forCi = stepsForCi({ ci: argv.ci, baseUrl: isPlaceholder ? undefined : answers.baseUrl }, written);
-    const text = `${wroteText(made)}${placeholder}${seen}${next(programHere(), forCi)}`;
+    const forCi = stepsForCi(
+      { ci: argv.ci, baseUrl: isPlaceholder ? undefined : answers.baseUrl, hasGaps: false },
+      written,
+    );
+    const text = `${wroteText(made)}${placeholder}${seen}${next({ program: programHere(), forCi, wasRead: made.wasRead })}`;
     return { exitCode: EXIT.pass, text: () => text };
   },
 });
@@ -67,13 +73,20 @@ const ignoreFile = ({ ignored }: Initialised): string[] => (ignored.length === 0
 const stepsText = (forCi: readonly string[]): string =>
   forCi.length === 0 ? "" : `\nBefore CI can run the job:\n${forCi.map((step) => `  - ${step}\n`).join("")}`;
 
+interface Next {
+  readonly program: string;
+  readonly forCi: readonly string[];
+  /** The key is set, and the target file contains what the gateway showed. */
+  readonly wasRead: boolean;
+}
+
 /** Commands to try here, and what CI still needs. */
-function next(program: string, forCi: readonly string[]): string {
-  const steps = [
+function next({ program, forCi, wasRead }: Next): string {
+  const open = [
     ["export GW_KEY=…", "do not commit keys"],
     [`${program} doctor --propose`, "detect the gateway's status codes, error codes and limits"],
-    [`${program} doctor`, "check the setup, and list what is missing"],
   ] as const;
+  const steps = [...(wasRead ? [] : open), [`${program} doctor`, "check the setup, and list what is missing"] as const];
   const width = Math.max(...steps.map(([command]) => command.length));
   const lines = steps.map(([command, purpose]) => `  ${command.padEnd(width)} # ${purpose}\n`);
   return `\nNext:\n${lines.join("")}  ${program} conform --target gauntlet.yaml\n${stepsText(forCi)}`;

@@ -39,8 +39,10 @@ export interface Initialised {
   readonly paths: readonly string[];
   /** Lines that were added to `.gitignore`; empty if it already had them. */
   readonly ignored: readonly string[];
-  /** Why the target file does not contain what the gateway showed; `undefined` if it does. */
+  /** What was read from the gateway, or why nothing was; `undefined` if nothing was tried. */
   readonly gatewayNote: string | undefined;
+  /** Whether the target file contains what the gateway showed. */
+  readonly wasRead: boolean;
 }
 
 /** The environment variable of the key in the generated target file. */
@@ -65,16 +67,16 @@ function assertNew(files: readonly { readonly path: string }[], force: boolean, 
  * @throws UsageError when there is no target file, or the job already exists. Nothing is written then.
  * @throws ConfigError when the target file is invalid.
  */
-export function initJob(ci: keyof typeof CI_JOBS, force: boolean): Initialised & Pick<Target, "baseUrl"> {
+export function initJob(ci: keyof typeof CI_JOBS, force: boolean): Initialised & Pick<Target, "baseUrl" | "skip"> {
   if (!existsSync("gauntlet.yaml"))
     throw new UsageError("there is no gauntlet.yaml in this folder, and the CI job needs one", {
       hint: "Omit --ci-only to write both.",
     });
   const job = jobHere(ci);
   assertNew([job], force, "Add --force to overwrite.");
-  const { baseUrl } = loadTarget("gauntlet.yaml", withPlaceholders(process.env));
+  const { baseUrl, skip } = loadTarget("gauntlet.yaml", withPlaceholders(process.env));
   write([job]);
-  return { paths: [job.path], ignored: updateGitignore(), gatewayNote: undefined, baseUrl };
+  return { paths: [job.path], ignored: updateGitignore(), gatewayNote: undefined, wasRead: false, baseUrl, skip };
 }
 
 function write(files: readonly { readonly path: string; readonly text: string }[]): void {
@@ -117,10 +119,10 @@ export async function init({ answers, ci, force }: InitOptions): Promise<Initial
   if (wrong.length > 0) throw new UsageError(wrong.join("; "));
   assertNothingThere(ci, force);
   const written = targetFile(answers);
-  const { text, gatewayNote } = await proposeFromGateway(written);
+  const { text, ...fromGateway } = await proposeFromGateway(written);
   const files = filesOf(text, ci);
   write(files);
-  return { paths: files.map(({ path }) => path), ignored: updateGitignore(), gatewayNote };
+  return { paths: files.map(({ path }) => path), ignored: updateGitignore(), ...fromGateway };
 }
 
 /** Keys, installed packages, the default folder of runs, the run folder of the CI jobs, and the history that they keep with its side files. */
@@ -137,22 +139,37 @@ function updateGitignore(): string[] {
   return missing;
 }
 
+interface FromGateway extends Pick<Initialised, "gatewayNote" | "wasRead"> {
+  /** Of the target file. */
+  readonly text: string;
+}
+
 /** The target file with what the gateway shows, if it can be reached. */
-async function proposeFromGateway(written: string): Promise<{ text: string; gatewayNote: Initialised["gatewayNote"] }> {
-  if (!process.env[KEY_VARIABLE])
-    return { text: written, gatewayNote: `the gateway was not contacted, because ${KEY_VARIABLE} is not set` };
+async function proposeFromGateway(written: string): Promise<FromGateway> {
+  const without = (gatewayNote: string) => ({ text: written, gatewayNote, wasRead: false });
+  if (!process.env[KEY_VARIABLE]) return without(`the gateway was not contacted, because ${KEY_VARIABLE} is not set`);
   try {
     const target = parseTarget(written, "gauntlet.yaml", process.env);
     const { budget } = permitFor(target, proposalPlan(target), "checks");
     await using traffic = new Traffic({ target, budget, seed: 1, signal: new AbortController().signal });
     const { yaml, unserved } = await propose(traffic, written);
-    const gatewayNote = unserved && `the gateway served no request with ${KEY_VARIABLE}; the last one got ${unserved}`;
-    return { text: yaml, gatewayNote };
+    if (unserved)
+      return {
+        ...without(`the gateway served no request with ${KEY_VARIABLE}; the last one got ${unserved}`),
+        text: yaml,
+      };
+    const added = sectionsOf(yaml).filter((name) => !sectionsOf(written).includes(name));
+    const gatewayNote =
+      added.length === 0 ? "the gateway needs no overrides" : `read from the gateway: ${added.join(", ")}`;
+    return { text: added.includes("models") ? yaml.replace(MODELS_TEMPLATE, "") : yaml, gatewayNote, wasRead: true };
   } catch (error) {
     // The input is useful without a gateway, too.
-    return { text: written, gatewayNote: `nothing was read from the gateway: ${messageOf(error)}` };
+    return without(`nothing was read from the gateway: ${messageOf(error)}`);
   }
 }
+
+/** Names of the fields at the top of a target file. */
+const sectionsOf = (yaml: string): string[] => [...yaml.matchAll(/^(\w+):/gm)].map(([, name = ""]) => name);
 
 function filesOf(target: string, ci: InitOptions["ci"]): { readonly path: string; readonly text: string }[] {
   return [
@@ -164,19 +181,22 @@ function filesOf(target: string, ci: InitOptions["ci"]): { readonly path: string
 }
 
 /** The CI job for the repository of this folder. */
-const jobHere = (ci: keyof typeof CI_JOBS): CiJob => jobForBranch(CI_JOBS[ci], defaultBranch());
+function jobHere(ci: keyof typeof CI_JOBS): CiJob {
+  const branch = defaultBranch();
+  return branch === undefined ? CI_JOBS[ci] : jobForBranch(CI_JOBS[ci], branch);
+}
 
 /**
  * The default branch of the repository in the working directory: the default branch of `origin`; otherwise the only branch, `main` or
- * `master`, or the current branch, in this order; `main` if git knows none.
+ * `master`, or the current branch, in this order; `undefined` if git knows none.
  */
-function defaultBranch(): string {
+function defaultBranch(): string | undefined {
   const ofOrigin = git("symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD")?.replace(/^origin\//, "");
   if (ofOrigin !== undefined) return ofOrigin;
   const branches = git("branch", "--format=%(refname:short)")?.split("\n").filter(Boolean) ?? [];
   const current = git("symbolic-ref", "--quiet", "--short", "HEAD");
-  if (branches.length <= 1) return current ?? "main";
-  return ["main", "master"].find((name) => branches.includes(name)) ?? current ?? "main";
+  if (branches.length <= 1) return current;
+  return ["main", "master"].find((name) => branches.includes(name)) ?? current;
 }
 
 /** What git prints; `undefined` if it fails or prints nothing. */
@@ -186,16 +206,20 @@ function git(...args: readonly string[]): string | undefined {
   return text === "" ? undefined : text;
 }
 
+interface StepsOptions {
+  readonly ci: InitOptions["ci"];
+  readonly baseUrl: string | undefined;
+  readonly hasGaps: boolean;
+}
+
 /**
  * What is still to be done before CI can run the job that was written, a sentence each.
  *
  * @param baseUrl absent if it is a placeholder.
+ * @param hasGaps whether the target file declares what the gateway cannot provide.
  * @param written paths of the files that `init` wrote.
  */
-export function stepsForCi(
-  { ci, baseUrl }: { readonly ci: InitOptions["ci"]; readonly baseUrl: string | undefined },
-  written: readonly string[],
-): string[] {
+export function stepsForCi({ ci, baseUrl, hasGaps }: StepsOptions, written: readonly string[]): string[] {
   if (ci === "none") return [];
   const tarball = installedTarball();
   const install =
@@ -212,7 +236,11 @@ export function stepsForCi(
     ...(baseUrl !== undefined && isLoopback(baseUrl)
       ? ["Start the gateway in the job: baseUrl points to the machine that runs the job."]
       : []),
-    `With one key only, the job ends with exit code 4: the checks that need other keys or models are blocked. Add them to gauntlet.yaml, or run: ${programHere()} init --accept-gaps`,
+    ...(hasGaps
+      ? []
+      : [
+          `With one key only, the job ends with exit code 4: the checks that need other keys or models are blocked. Add them to gauntlet.yaml, or run: ${programHere()} init --accept-gaps`,
+        ]),
     `Commit ${files} and ${tarball ?? "the tarball"}.`,
   ];
 }
@@ -229,6 +257,9 @@ function installedTarball(): string | undefined {
     return undefined;
   }
 }
+
+/** The models in comments, which a proposal replaces: YAML does not allow a field twice. */
+const MODELS_TEMPLATE = /^# models:\n(?: {2}# .*\n)+/m;
 
 /** JSON strings are valid YAML strings, whatever was typed. */
 const quoted = (text: string) => JSON.stringify(text);

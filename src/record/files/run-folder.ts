@@ -174,7 +174,12 @@ export function readRecord(path: string): RunRecord {
   const result = runRecordSchema.safeParse(json);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  throw new UsageError(`${file} is not a run record of this version: ${issue?.path.join(".")}: ${issue?.message}`);
+  const isRecord = isObject(json) && "schemaVersion" in json;
+  throw new UsageError(
+    isRecord
+      ? `${file} is not a run record of this version: ${issue?.path.join(".")}: ${issue?.message}`
+      : `${file} is not a run record: it has no schemaVersion`,
+  );
 }
 
 /** Says what is wrong with a path that does not lead to the folder of a run. */

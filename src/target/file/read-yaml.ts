@@ -35,7 +35,7 @@ export function readYaml<T>(text: string, file: string, schema: z.ZodType<T>): Y
     throw new ConfigError(
       document.errors.filter(isOwnProblem).map((error) => {
         const { line, col } = lines.linePos(error.pos[0]);
-        return { file, line, column: col, path: "", message: `not valid YAML: ${describeSyntaxError(error)}.` };
+        return { file, line, column: col, path: "", message: `not valid YAML: ${describeSyntaxError(error, text)}.` };
       }),
     );
   }
@@ -81,14 +81,17 @@ const SYNTAX_ADVICE: Readonly<Partial<Record<YAMLParseError["code"], string>>> =
   BAD_INDENT: "indent this line like the other fields of its section",
   BAD_SCALAR_START: "quote a value that begins with this character",
   BLOCK_IN_FLOW: "separate the items in { } and [ ] with commas",
-  DUPLICATE_KEY: "this field occurs twice",
   MULTILINE_IMPLICIT_KEY: "write `name: value`, with a space after the colon",
   MULTIPLE_DOCS: "the file may have one document only; remove the line `---`",
   TAB_AS_INDENT: "indent with spaces, not with tabs",
   UNEXPECTED_TOKEN: "this does not belong here; check the indentation and the quotes of this line and the one before",
 };
 
-function describeSyntaxError({ code, message }: YAMLParseError): string {
+function describeSyntaxError({ code, message, pos: [at] }: YAMLParseError, text: string): string {
+  if (code === "DUPLICATE_KEY") {
+    const [name = ""] = /^[\w.-]*/.exec(text.slice(at)) ?? [];
+    return name === "" ? "this field occurs twice" : `the field "${maskLikely(name)}" occurs twice`;
+  }
   if (code === "BAD_INDENT" && message.startsWith("Flow ")) return "a { or [ before this line is not closed";
   if (code === "MISSING_CHAR" && message.endsWith("quote")) return "a quote is not closed";
   if (code === "MISSING_CHAR" && message.startsWith("Implicit "))

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { stepsForCi } from "../../../src/commands/init/run.ts";
 import { gauntlet, type Running, startGauntlet, temporaryFolder } from "../../support/gauntlet.ts";
 
 let gateway: Running;
@@ -77,4 +78,12 @@ test("what exists in one dialect is not a gap, and existing reasons stay", async
   const text = readFileSync(join(folder.path, "own.yaml"), "utf8");
   expect(text).toContain("  key.revoked: we cannot revoke\n");
   expect(text).not.toContain("model.tools:");
+});
+
+test("a target file with declared gaps needs no advice about missing keys", () => {
+  const steps = (hasGaps: boolean) =>
+    stepsForCi({ ci: "gitlab", baseUrl: "https://gw.example.test/v1", hasGaps }, []).join("\n");
+  expect(steps(false)).toContain("With one key only");
+  expect(steps(true)).not.toContain("With one key only");
+  expect(steps(true)).toContain("Clear Protect variable");
 });
