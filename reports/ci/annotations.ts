@@ -54,8 +54,11 @@ function ofCause(record: RunRecord, cause: Cause): Rolled {
 }
 
 function rolled(outcomes: readonly Outcome[]): Rolled[] {
-  const groups = groupBy(outcomes, ({ status, id }) => `${status} ${id.replace(/\[.*$/s, "")}`);
-  return [...groups].map(([name, group]) => {
+  // The results of a load are of one check, and have a title each.
+  const nameOf = ({ status, id }: Outcome) => `${status} ${id.replace(/\[.*$/s, "")}`;
+  const groups = groupBy(outcomes, (outcome) => JSON.stringify([nameOf(outcome), outcome.title]));
+  return [...groups.values()].map((group) => {
+    const name = nameOf(group[0]);
     const times = group.length > 1 ? ` (${group.length} times)` : "";
     return { title: `${name}${times}`, message: `${group[0].title}: ${group[0].message}`, place: group[0].place };
   });

@@ -97,7 +97,7 @@ h4 { font-size: .82rem; font-weight: 600; margin: 1rem 0 .3rem; color: var(--sof
 .counts ul { display: flex; flex-wrap: wrap; gap: .2rem 1.3rem; list-style: none; padding: 0; margin: .55rem 0 0; }
 .reasons { border-top: 1px solid var(--line); padding-top: 1rem; margin-top: 1rem; }
 .reasons ul { list-style: none; margin: .5rem 0 1.2rem; padding: 0; }
-.reasons li { padding: .28rem 0; display: grid; grid-template-columns: 7.4rem minmax(0, 1fr); gap: .2rem .6rem; }
+.reasons li { padding: .28rem 0; display: grid; grid-template-columns: 9rem minmax(0, 1fr); gap: .2rem .6rem; }
 .because { display: block; color: var(--soft); font-size: .88rem; }
 .facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(13.5rem, 1fr)); gap: .65rem 1.6rem; margin: 1rem 0 0; }
 .facts dt { color: var(--soft); font-size: .8rem; }

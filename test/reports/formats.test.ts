@@ -276,6 +276,19 @@ test("annotations: an error in the user's own suite is shown at its line", () =>
   );
 });
 
+test("annotations: each undecided threshold of a load is named", () => {
+  const thresholds = ["ttft_ms p95 < 800", "response_ms p99 < 2000"].map((text) =>
+    result(`load.w.thresholds[${text}]`, "inconclusive", { title: `Threshold: ${text}` }),
+  );
+  const lines = render("annotations", recordOf(thresholds)).split("\n");
+  for (const { title } of thresholds) expect(lines.filter((line) => line.includes(`::${title}: `))).toHaveLength(1);
+});
+
+test("the verdict of a failed run counts the checks that ended with an error", () => {
+  const page = render("html", recordOf([result("auth.one", "fail"), result("own.two", "harness-error")]));
+  expect(page).toMatch(/1 check instance failed\.\s*(?:<[^>]+>\s*)*1 more ended with an error in the check itself\./);
+});
+
 test("annotations: one for each cause, at most ten of a kind, omitted ones are counted", () => {
   const many = Array.from({ length: 30 }, (_, index) =>
     result(`auth.bad-${index}[chat]`, "fail", { findings: [broken({ pointer: `/field-${"abc".repeat(index)}` })] }),

@@ -177,7 +177,9 @@ function sentence(record: RunRecord): string {
         return `${enumerate(claimed.map(({ name }) => name))}: every MUST was judged and met, or its violation is waived.${cut}`;
       return `No requirement was violated${(counts.warn ?? 0) > 0 ? `; ${resultsOf(record, counts.warn ?? 0)} warned` : ""}.${selectedSuites(record)}${cut}`;
     case "fail": {
-      const open = untested > 0 ? ` ${decimal(untested)} more could not be decided.` : "";
+      const errors = counts["harness-error"] ?? 0;
+      const ended = errors > 0 ? ` ${decimal(errors)} more ended with an error in the check itself.` : "";
+      const open = `${untested > 0 ? ` ${decimal(untested)} more could not be decided.` : ""}${ended}`;
       if (failed === 0) return `${withoutFailure(record)}${open}${cut}`;
       if (isLoadOnly(record))
         return `${resultsOf(record, failed)} ${failed === 1 ? "was" : "were"} not met.${open}${cut}`;
