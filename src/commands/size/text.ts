@@ -61,9 +61,13 @@ function smallestTier(sizing: Sizing): readonly [string, ...string[]] {
   const smaller = tiers[at - 1];
   const name = (tier: string | null) => tier ?? "none (custom limits are needed)";
   const perMinute = Math.ceil(Math.max(sizing.peakPerMinute, continuous?.perMinute ?? 0));
-  const paced = needsAtAnyPace === needs ? "" : ` (${name(needsAtAnyPace)} if requests must be evenly spaced)`;
+  // Limits count per minute, and a short workload may fit into a tier that could not sustain it.
+  const sustained = isLargerIfSustained(sizing)
+    ? ` for these ${formatNumber(sizing.spanS)} s; to sustain the rate: ${name(continuous?.needs ?? null)}`
+    : "";
   return [
-    `smallest tier: ${name(needs)}${paced}`,
+    `smallest tier: ${name(needs)}${sustained}`,
+    ...(needsAtAnyPace === needs ? [] : [`if requests must be evenly spaced: ${name(needsAtAnyPace)}`]),
     ...(needs === null
       ? [`limits that admit all of it: ${limitsText({ rpm: perMinute, inFlight: sizing.peakInFlight })}`]
       : []),
@@ -71,9 +75,6 @@ function smallestTier(sizing: Sizing): readonly [string, ...string[]] {
       ? []
       : [`${smaller.tier} would deny up to ${percent(mostDenied(smaller))} of the requests`]),
     ...(needs === needsWithoutDenials ? [] : [`to deny nothing: ${name(needsWithoutDenials)}`]),
-    ...(isLargerIfSustained(sizing)
-      ? [`to sustain its rate for a minute or longer: ${name(continuous?.needs ?? null)}`]
-      : []),
   ];
 }
 
