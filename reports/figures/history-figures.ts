@@ -62,6 +62,7 @@ export function byGroup(trends: readonly Trend[]): { readonly group: Trend["grou
 export function factsOfHistory({ verdict, runs, trends, lostChecks, notImported }: HistoryReport): HistoryFacts {
   const named = (result: Trend["verdict"]) => trends.filter((trend) => trend.verdict === result);
   const vanished = lostChecks.filter(({ now }) => now === null).length;
+  const lengths = trends.map(({ values }) => values.length);
   return {
     verdict,
     metrics: trends.length,
@@ -71,7 +72,7 @@ export function factsOfHistory({ verdict, runs, trends, lostChecks, notImported 
     lost: lostChecks.length - vanished,
     notImported: notImported.length,
     runs: runs.length,
-    longest: Math.max(0, ...trends.map(({ values }) => values.length)),
+    ...{ longest: Math.max(0, ...lengths), shortest: lengths.length === 0 ? 0 : Math.min(...lengths) },
     needed: MIN_RUNS,
   };
 }

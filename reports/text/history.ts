@@ -15,8 +15,9 @@ export interface HistoryFacts {
   readonly notImported: number;
   /** Number of all runs. */
   readonly runs: number;
-  /** Runs of the longest series, and the number that a trend needs. */
+  /** Runs of the longest and of the shortest series, and the number that a trend needs. */
   readonly longest: number;
+  readonly shortest: number;
   readonly needed: number;
 }
 
@@ -30,8 +31,10 @@ function isCollecting({ verdict, metrics, vanished, lost, notImported, longest, 
 
 /** What decided the verdict of a history, most important first: all that fails it, or else all that leaves it open. */
 export function describeHistory(facts: HistoryFacts): string {
-  const { verdict, metrics, undecided, regressed, vanished, lost, notImported, runs, longest, needed } = facts;
-  if (isCollecting(facts)) return `${longest} of the ${needed} runs that a trend needs`;
+  const { verdict, metrics, undecided, regressed, vanished, lost, notImported, runs, longest, shortest, needed } =
+    facts;
+  const fewest = shortest === longest ? `${longest}` : `${shortest} to ${longest}`;
+  if (isCollecting(facts)) return `${fewest} of the ${needed} runs that a trend needs`;
   const [first] = regressed;
   const worse =
     first === undefined

@@ -207,6 +207,12 @@ describe("import", () => {
     expect({ code, imported }).toEqual({ code: 4, imported: 10 });
   });
 
+  test("folders without a single readable run are a mistake in the command", async () => {
+    mkdirSync(join(folder, "runs", "other"), { recursive: true });
+    writeFileSync(join(folder, "runs", "other", "run.json"), JSON.stringify({ a: 1 }));
+    await expect(gated()).rejects.toThrow(/none of these folders has a run that can be read: .* is not a run record/);
+  });
+
   test("the folder of one run shows only what is comparable with it", async () => {
     keepAll(SLOWER);
     keepAll(STEADY, { target: { name: "other" } });

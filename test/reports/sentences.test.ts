@@ -120,7 +120,7 @@ const LOAD = {
 const WAITS = { tested: 60, sufficient: 60 };
 const HISTORY = {
   ...{ verdict: "pass", metrics: 12, undecided: 0, regressed: [], vanished: 0, lost: 0, notImported: 0 },
-  ...{ runs: 20, longest: 20, needed: 8 },
+  ...{ runs: 20, longest: 20, shortest: 20, needed: 8 },
 } as const satisfies HistoryFacts;
 const HISTORIES: readonly HistoryFacts[] = [
   HISTORY,
@@ -128,8 +128,9 @@ const HISTORIES: readonly HistoryFacts[] = [
   { ...HISTORY, verdict: "fail", regressed: ["ttft_ms p95"] },
   { ...HISTORY, verdict: "fail", regressed: ["ttft_ms p95", "ttft_ms p99"], vanished: 1 },
   { ...HISTORY, verdict: "inconclusive", lost: 2, notImported: 1, undecided: 3 },
-  { ...HISTORY, verdict: "inconclusive", undecided: 12, longest: 2 },
-  { ...HISTORY, verdict: "inconclusive", metrics: 0, runs: 4, longest: 0 },
+  { ...HISTORY, verdict: "inconclusive", undecided: 12, longest: 2, shortest: 2 },
+  { ...HISTORY, verdict: "inconclusive", undecided: 12, longest: 3, shortest: 2 },
+  { ...HISTORY, verdict: "inconclusive", metrics: 0, runs: 4, longest: 0, shortest: 0 },
 ];
 
 /** All sentences on one page, so that they can be read and edited together. `npx vitest -u` writes it again. */

@@ -42,6 +42,9 @@ export async function history(options: HistoryOptions): Promise<Outcome> {
   const found = isFile ? [] : paths.flatMap((path) => runFolders(path, { hint: HINT }));
   using kept = await HistoryFile.open(file, { make: found.length > 0 });
   const { folders, ...imported } = importRuns(kept, found);
+  const [unreadable] = imported.notImported;
+  if (unreadable !== undefined && folders.size + imported.comparisons === 0)
+    throw new UsageError(`none of these folders has a run that can be read: ${unreadable.why}`);
   const named = found.length === 0 ? undefined : new Set(folders.keys());
   const known = since(kept.runs(), options.since);
   const runs = comparable(known, named);

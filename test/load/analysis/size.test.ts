@@ -48,6 +48,12 @@ describe("the tier that a workload needs", () => {
   test("a workload shorter than a minute does not hide what its rate needs", () => {
     const short = sizeWorkload(workload({ kind: "constant", ratePerS: 20, durationS: 12 }), () => 10, { seed: 1 });
     expect([short.needs, short.continuous]).toEqual(["starter", { perMinute: 1_200, needs: "scale" }]);
+    const options = { ttftMs: 500, tokensPerS: 50 };
+    const text = resultText(
+      describeSizing({ sizing: short, verified: undefined, options, exitCode: 0 }),
+      pc.createColors(false),
+    );
+    expect(text).toMatch(/^smallest tier: starter for these 12 s; to sustain the rate: scale$/m);
     const long = sizeWorkload(workload({ kind: "constant", ratePerS: 20, durationS: 60 }), () => 10, { seed: 1 });
     expect([long.needs, long.continuous]).toEqual(["scale", undefined]);
   });
