@@ -162,7 +162,7 @@ test("a run ends on its own, with the same verdict whether or not a page is open
   expect(code).toBe(generator.valid ? 0 : 4);
   const result = await page.locator("#result").innerText();
   expect(result.startsWith(headline)).toBe(true);
-  expect(result).toContain(`. Exit code ${code}. Report: /`);
+  expect(result).toContain(`\nExit code ${code}. Report: /`);
   expect(await page.locator("#open-report").innerText()).toBe(
     `To open the report: gauntlet show-report ${join(folder.path, `run-${runs}`)}`,
   );
@@ -278,7 +278,7 @@ thresholds: ${JSON.stringify(thresholds)}
   expect(await page.locator("h1").innerText()).toBe("Load on embedded reference gateway: bounded");
   const tooFew = expect.stringMatching(/^\d[\d,]* samples are too few for p999, which needs 3688$/);
   expect(await cells(3)).toEqual(["0", "0", tooFew]);
-  expect(await page.locator("#result").innerText()).toContain(". Exit code 1. Report: ");
+  expect(await page.locator("#result").innerText()).toContain("\nExit code 1. Report: ");
   expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
   await page.evaluate(readFileSync(AXE, "utf8"));
   expect(await page.evaluate("axe.run().then(({ violations }) => violations.map(({ id }) => id))")).toEqual([]);

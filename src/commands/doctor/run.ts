@@ -83,7 +83,11 @@ export async function doctor(file: string, { onSymptom, onProgress }: DoctorCont
   }
   const hasOther = endpoint === "chat" && target.dialects.includes("messages");
   const isModelWrong = symptoms.some(({ cause }) => cause === `models.${endpoint}`);
-  if (hasOther && isModelWrong && traffic.target.models.messages.plain === undefined) {
+  // Neither the model list nor the key's request is served there: nothing else at this address says more.
+  const isPathWrong = symptoms.filter(({ cause }) => cause === "baseUrl").length > 1;
+  if (hasOther && isPathWrong) {
+    say({ about: "messages dialect", level: "note", text: "not tried, because baseUrl seems to have the wrong path" });
+  } else if (hasOther && isModelWrong && traffic.target.models.messages.plain === undefined) {
     say({ about: "messages dialect", level: "note", text: "not tried, because no model for it is known" });
   } else if (hasOther) {
     onProgress({ kind: "step", text: "trying the messages dialect" });
@@ -97,7 +101,7 @@ export async function doctor(file: string, { onSymptom, onProgress }: DoctorCont
   if (ledger !== undefined) say(ledger);
   for (const symptom of await machineSymptoms(target)) say(symptom);
   // If the gateway served nothing, for example because the path is wrong, it is unknown which checks could run.
-  if (responses.some((response) => response.admitted && !isNoReply(response)))
+  if (!isPathWrong && responses.some((response) => response.admitted && !isNoReply(response)))
     for (const symptom of coverageSymptoms(traffic.target)) say(symptom);
   const bad = symptoms.filter(({ level }) => level === "bad");
   const problems = new Set(bad.map(({ cause, about }) => cause ?? about)).size;

@@ -1,4 +1,4 @@
-import { loadResults, renderLoad } from "../../../reports/index.ts";
+import { loadResults, reasonLines, renderLoad } from "../../../reports/index.ts";
 import { readingRules } from "../../checks/index.ts";
 import type { Redactor } from "../../http/recorder/index.ts";
 import { type Sample, SHARD_FILE } from "../../load/index.ts";
@@ -44,8 +44,8 @@ interface Ended {
 
 type LoadOutcome = Outcome &
   Pick<RunRecord["verdict"], "headline"> & {
-    /** The first reason of the verdict. */
-    readonly reason: string | undefined;
+    /** The main reasons of the verdict; for a verdict without any, the results of the load. */
+    readonly reasons: readonly string[];
     /** The loads, each with the findings of its thresholds. */
     readonly runs: readonly { readonly run: LoadRun; readonly findings: readonly Finding[] }[];
   };
@@ -89,7 +89,7 @@ export async function keepLoad(
   return {
     exitCode: record.verdict.exitCode,
     headline: record.verdict.headline,
-    reason: record.verdict.reasons.find(({ kind }) => kind !== "more")?.text ?? loadResults(record)[0],
+    reasons: record.verdict.reasons.length > 0 ? reasonLines(record.verdict) : loadResults(record).slice(0, 1),
     runs: (record.load?.runs ?? []).map((run) => ({
       run,
       findings: checksOfThresholds(record.checks, run).flatMap(({ findings }) => findings),

@@ -23,8 +23,8 @@ export interface RunEnd {
   readonly exitCode: number;
   /** Begins with the verdict. */
   readonly headline: string;
-  /** The first reason of the verdict; absent if it has none. */
-  readonly reason?: string | undefined;
+  /** The main reasons of the verdict. */
+  readonly reasons: readonly string[];
   /** Path of the HTML report. */
   readonly report: string;
   /** The command that opens the report; shown because the live page cannot link to a file. */

@@ -89,7 +89,7 @@ h2 { font-size: 1.05rem; margin: 1.4rem 0 .4rem; }
 .skip { position: absolute; left: -99rem; background: var(--sheet); padding: .5rem 1rem; } .skip:focus { left: .5rem; top: .5rem; }
 code { font-family: var(--mono); overflow-wrap: anywhere; }
 .note { color: var(--soft); font-size: .87rem; }
-#result { padding: .6rem .9rem; border-radius: 6px; background: var(--held-wash); color: var(--held); font-weight: 600; overflow-wrap: anywhere; white-space: pre-line; }
+#result { padding: .6rem .9rem; border-radius: 6px; background: var(--held-wash); color: var(--held); overflow-wrap: anywhere; white-space: pre-line; }
 #result.good { background: var(--good-wash); color: var(--good); } #result.bad { background: var(--bad-wash); color: var(--bad); }
 fieldset { border: 0; padding: 0; margin: 0; display: flex; flex-wrap: wrap; gap: .3rem 1.2rem; } legend { float: left; margin-right: 1rem; color: var(--soft); }
 .tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(max(9.5rem, 22%), 1fr)); gap: .6rem; margin: 0; }

@@ -19,7 +19,7 @@ export interface Watched {
 }
 
 /** How a run ended, and the results of its loads. */
-interface EndedLoads extends Pick<RunEnd, "exitCode" | "headline" | "reason"> {
+interface EndedLoads extends Pick<RunEnd, "exitCode" | "headline" | "reasons"> {
   /** The loads, each with the findings of its thresholds. */
   readonly runs: readonly { readonly run: LoadRun; readonly findings: readonly Finding[] }[];
 }
@@ -87,9 +87,9 @@ export async function watchLoad(options: WatchOptions, { target, redactor, onNot
         feed.ended(run, phase);
       },
     }),
-    finish: ({ exitCode, headline, reason, runs }, folder) => {
+    finish: ({ exitCode, headline, reasons, runs }, folder) => {
       end = {
-        ...{ exitCode, headline, reason },
+        ...{ exitCode, headline, reasons },
         report: resolve(folder, "report.html"),
         openCommand: `gauntlet show-report ${shellWord(resolve(folder))}`,
         thresholds: runs.flatMap(({ run, findings }) => liveThresholds(run.name, findings)),

@@ -56,7 +56,10 @@ test("a generator that was late stays marked after its phase has ended", () => {
   tally.offered(originUs);
   tally.sent(originUs, originUs + 2 * DEFAULT_BOUNDS.scheduleLagP99Ms * 1_000, 1);
   feed.ended("w", loadPhase("late"));
-  expect(feed.since(0).generator).toMatchObject({ late: false, wasLate: true });
+  expect(feed.since(0).generator).toMatchObject({
+    ...{ late: false, wasLate: true },
+    scheduleLagBoundMs: DEFAULT_BOUNDS.scheduleLagP99Ms,
+  });
 });
 
 test("an incomplete last second is omitted unless it is the only one", () => {

@@ -63,10 +63,9 @@ class LivePage {
     const result = byId("result");
     result.hidden = false;
     result.className = end?.exitCode === 0 ? "good" : end?.exitCode === 1 ? "bad" : "";
-    result.textContent =
-      end === null
-        ? "The run ended without a verdict."
-        : `${end.headline}${end.reason === undefined ? "" : `\n${end.reason}`}. Exit code ${end.exitCode}. Report: ${end.report}`;
+    result.replaceChildren(make("strong", end === null ? "The run ended without a verdict." : end.headline));
+    if (end !== null)
+      result.append(`\n${[...end.reasons, `Exit code ${end.exitCode}. Report: ${end.report}`].join("\n")}`);
     if (end !== null) {
       byId("open-report").hidden = false;
       byId("open-report").querySelector("code")?.replaceChildren(end.openCommand);

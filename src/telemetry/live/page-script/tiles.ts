@@ -34,11 +34,12 @@ export function current(seconds: readonly LiveSecond[], phases: readonly LivePha
 /** Everything since the start of the run. */
 export function soFar(
   phases: readonly LivePhase[],
-  { scheduleLagP99Ms, loopDelayP99Ms, late, wasLate }: LiveUpdate["generator"],
+  { scheduleLagP99Ms, scheduleLagBoundMs, loopDelayP99Ms, late, wasLate }: LiveUpdate["generator"],
   latency: LiveLatency | undefined,
 ): HTMLElement[] {
   const sum = sumOf(phases);
-  const delays = `lag p99 ${figure(scheduleLagP99Ms)} ms, loop delay p99 ${figure(loopDelayP99Ms)} ms`;
+  const bound = scheduleLagBoundMs === 0 ? "" : ` (limit ${whole(scheduleLagBoundMs)} ms)`;
+  const delays = `lag p99 ${figure(scheduleLagP99Ms)} ms${bound}, loop delay p99 ${figure(loopDelayP99Ms)} ms`;
   return [
     ...latencyTiles(latency),
     tile("Admitted", whole(sum("admitted")), `of ${whole(sum("offered"))} offered`),
