@@ -246,7 +246,7 @@ test("without a terminal, a tier says how much is left of its phase, and of all 
     const onProgress = plainProgress((text) => written.push(text));
     vi.setSystemTime(Date.now() + 11_000);
     onProgress(load("starter"));
-    expect(written.join("")).toMatch(/, 35 s left in the phase, 1 min 35 s in the run\n$/);
+    expect(written.join("")).toMatch(/, 35 s left in the phase, 1 min 35 s left in the run\n$/);
   } finally {
     vi.useRealTimers();
   }

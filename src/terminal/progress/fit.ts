@@ -21,7 +21,7 @@ export function loadLeft(seconds: number, inFlight: number): string[] {
 }
 
 /**
- * `E2E p50 12 ms`, of each mode if both have been admitted. No p99: of the few requests of one second, it is the slowest one, and
+ * `E2E p50 12 ms`; if both modes have been admitted, that of streams first. No p99: of the few requests of one second, it is the slowest one, and
  * the table at the end may have to omit it.
  */
 export function e2eMedian({ responseByModeMs, admittedPerS }: LoadProgress): string[] {
@@ -31,7 +31,7 @@ export function e2eMedian({ responseByModeMs, admittedPerS }: LoadProgress): str
   const text = (ms: number | undefined) => (ms === undefined ? undefined : `${formatNumber(ms)} ms`);
   const [ofStreams, ofOthers] = [text(streaming?.p50), text(nonStreaming?.p50)];
   if (ofStreams !== undefined && ofOthers !== undefined)
-    return [`E2E p50 ${ofStreams} streaming, ${ofOthers} non-streaming`];
+    return [`E2E p50 ${ofStreams} (non-streaming ${ofOthers})`];
   const only = ofStreams ?? ofOthers;
   return only === undefined ? [] : [`E2E p50 ${only}`];
 }

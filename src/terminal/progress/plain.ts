@@ -65,10 +65,10 @@ function describe(progress: LoadProgress): string {
   return `${phase === run ? run : `${run} ${phase}`}: ${parts.join(", ")}`;
 }
 
-/** `57 s left in the phase, 1 min 35 s in the run`. */
+/** `57 s left in the phase, 1 min 35 s left in the run`. */
 function leftOf({ elapsedS, totalS, runLeftS, inFlight }: LoadProgress): string[] {
   if (totalS === undefined) return [];
   const phaseLeftS = totalS - elapsedS;
   if (runLeftS === undefined || runLeftS <= phaseLeftS || phaseLeftS <= 0) return loadLeft(phaseLeftS, inFlight);
-  return [`${duration(phaseLeftS)} left in the phase, ${duration(runLeftS)} in the run`];
+  return [`${duration(phaseLeftS)} left in the phase, ${duration(runLeftS)} left in the run`];
 }
