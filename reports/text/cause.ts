@@ -79,7 +79,7 @@ export function adviceFor({ worst, isAboutPath, loadRuns, checks }: CauseFacts):
   if (loadRuns !== undefined && worst.name === "load.denied")
     return "If the load exceeds the account's limits, these denials are correct: lower its rate, or allow them with allow.deniedShare or a threshold on denied. Otherwise, check that the limits in the target file match those of the account.";
   if (loadRuns !== undefined && worst.response === undefined && worst.requirements.length === 0)
-    return "The charts of the load in report.html show when this happened. Compare them with a run of an earlier build.";
+    return "The charts of the load show when this happened. Compare them with a run of an earlier build.";
   return `Compare the response with what was expected, fix the gateway, then ${rerun}.`;
 }
 

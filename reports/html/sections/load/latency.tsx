@@ -64,14 +64,14 @@ function MainTable({ run }: { readonly run: LoadRun }) {
   const phase = headlinePhase(run);
   const entries = (phase?.classes ?? []).filter(({ outcome }) => outcome === "admitted");
   if (phase === undefined || entries.length === 0) return null;
-  const gaps = entries.some(({ itlMs }) => itlMs !== null) ? "itl" : "eventGap";
   const where = phase.name === run.name ? "" : ` in ${oneLine(phase.name, 40)}`;
   return (
     <DataTable
       caption={`Milliseconds of admitted requests${where}`}
       head={["Kind", ...numbers("Requests"), "Figure", ...numbers(...SHOWN_STATS)]}
       rows={entries.flatMap((entry) =>
-        (["ttft", "response", gaps] as const).flatMap((figure) => {
+        // Streams that do not state their tokens have only gaps between events.
+        (["ttft", "response", entry.itlMs === null ? "eventGap" : "itl"] as const).flatMap((figure) => {
           const quantiles = entry[`${figure}Ms`];
           if (quantiles === null) return [];
           const { label } = LATENCY_FIGURES[figure];
