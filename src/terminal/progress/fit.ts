@@ -30,8 +30,7 @@ export function e2eMedian({ responseByModeMs, admittedPerS }: LoadProgress): str
   const { streaming, nonStreaming } = responseByModeMs ?? {};
   const text = (ms: number | undefined) => (ms === undefined ? undefined : `${formatNumber(ms)} ms`);
   const [ofStreams, ofOthers] = [text(streaming?.p50), text(nonStreaming?.p50)];
-  if (ofStreams !== undefined && ofOthers !== undefined)
-    return [`E2E p50 ${ofStreams} (non-streaming ${ofOthers})`];
+  if (ofStreams !== undefined && ofOthers !== undefined) return [`E2E p50 ${ofStreams} (non-streaming ${ofOthers})`];
   const only = ofStreams ?? ofOthers;
   return only === undefined ? [] : [`E2E p50 ${only}`];
 }
