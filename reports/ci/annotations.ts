@@ -54,7 +54,7 @@ function ofCause(record: RunRecord, cause: Cause): Rolled {
 }
 
 function rolled(outcomes: readonly Outcome[]): Rolled[] {
-  // The results of a load are of one check, and have a title each.
+  // All results of a load have the id of one check, but each has its own title.
   const nameOf = ({ status, id }: Outcome) => `${status} ${id.replace(/\[.*$/s, "")}`;
   const groups = groupBy(outcomes, (outcome) => JSON.stringify([nameOf(outcome), outcome.title]));
   return [...groups.values()].map((group) => {

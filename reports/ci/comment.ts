@@ -167,7 +167,7 @@ interface Figure {
 
 /** Why a large change may be undecided, and what decides it. */
 const UNDECIDED =
-  "Undecided changes are within what separate runs of one build may differ by. `gauntlet compare --start-a COMMAND --start-b COMMAND` measures both builds in one session and decides smaller ones.";
+  "Separate runs cannot decide the changes marked undecided: they may be noise, or the runs have too few requests or are not comparable. `gauntlet compare --start-a COMMAND --start-b COMMAND` measures both builds in one session and can decide smaller changes.";
 
 /** The figures of every load run, next to those of the base. */
 function figuresPart(record: RunRecord, base: RunRecord): string[] {

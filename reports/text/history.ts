@@ -33,8 +33,8 @@ function isCollecting({ verdict, metrics, vanished, lost, notImported, longest, 
 export function describeHistory(facts: HistoryFacts): string {
   const { verdict, metrics, undecided, regressed, vanished, lost, notImported, runs, longest, shortest, needed } =
     facts;
-  const fewest = shortest === longest ? `${longest}` : `${shortest} to ${longest}`;
-  if (isCollecting(facts)) return `${fewest} of the ${needed} runs that a trend needs`;
+  const soFar = shortest === longest ? `${longest}` : `${shortest} to ${longest}`;
+  if (isCollecting(facts)) return `${soFar} of the ${needed} runs that a trend needs`;
   const [first] = regressed;
   const worse =
     first === undefined

@@ -8,7 +8,7 @@ export interface CommandNames {
   readonly options: readonly string[];
   /** Usage of the typed command, as in its help: `conform [suites..]`; absent when it is unknown. */
   readonly usage?: string | undefined;
-  /** The words of the command line. */
+  /** The command line as typed: commands, options and their values. */
   readonly typed?: readonly string[] | undefined;
 }
 
@@ -75,8 +75,13 @@ const SENTENCES: Readonly<Record<string, (data: string, known: CommandNames) => 
     if (/ <action>/.test(usage) && action !== undefined && !known.commands.includes(action))
       return unknownCommand(`${command} ${action}`, known);
     // The parser removes the dashes. A word that was typed without them is an extra argument.
-    const isOption = !words.includes(first) && !/\s/.test(first);
-    const what = all.map((name) => (isOption ? `--${name}` : `"${name}"`)).join(", ");
+    const dashed = typed.filter((word) => word.startsWith("-")).map((word) => word.replace(/^-+|=.*$/gs, ""));
+    const hasDashes = (name: string) => dashed.includes(name) || (!words.includes(name) && !/\s/.test(name));
+    const isOption = hasDashes(first);
+    const what = all
+      .filter((name) => hasDashes(name) === isOption)
+      .map((name) => (isOption ? `${name.length === 1 ? "-" : "--"}${name}` : `"${name}"`))
+      .join(", ");
     const inWorkload = wordsOf(usage) === "load" ? nearestOf(first, Object.keys(IN_WORKLOAD)) : undefined;
     if (inWorkload !== undefined && !known.options.includes(inWorkload))
       return {

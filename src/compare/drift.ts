@@ -32,8 +32,8 @@ const MAX_VALUE_CHARACTERS = 200;
 const CONSTANT_AFTER = 3;
 
 /**
- * What differs in the responses: statuses and reasons by check, headers and fields by kind of response, observed requirements,
- * texts.
+ * What differs in the responses: statuses and reasons by check and kind of request, observed requirements by check, and headers, fields
+ * and error texts by kind of response.
  *
  * @param control the first side again: where it differs from itself, the builds are not considered different.
  */
@@ -55,7 +55,7 @@ function byCheck(a: Behaviour, b: Behaviour): Difference[] {
   return a.checks.flatMap((check): Difference[] => {
     const now = later.get(check.id);
     if (now === undefined) return [];
-    // Requests of several kinds may differ in the same way.
+    // By content: requests of several kinds may differ in the same way, which is one difference.
     const found = new Map<string, Difference>();
     const add = (kind: Difference["kind"], what: string, before: ReadonlySet<string>, after: ReadonlySet<string>) => {
       if (before.size === 0 || after.size === 0 || same(before, after)) return;
@@ -79,7 +79,7 @@ function byCheck(a: Behaviour, b: Behaviour): Difference[] {
   });
 }
 
-/** The responses of a check by kind of request: the request that it is about and its control request differ in kind. */
+/** The responses of a check by kind of request. The request under test and its control request are usually of different kinds. */
 function byKind({ exchanges }: CheckResult, { responses }: Behaviour): Map<string, readonly ComparedResponse[]> {
   return groupBy(
     exchanges.flatMap((id) => responses.get(id) ?? []),

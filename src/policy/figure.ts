@@ -21,8 +21,6 @@ export interface Figure {
   readonly samples: number;
   /** The quantile itself is unknown, and this lower one, or higher one, already misses the bound. */
   readonly provenBy?: Stat;
-  /** The largest sample. It meets an upper bound, so the quantile does, although correlated samples give it no interval. */
-  readonly max?: number;
   /** The worst series, if several matched. */
   readonly labels: Readonly<Record<string, string>>;
 }
@@ -33,7 +31,7 @@ export const provenAt = (stat: Stat | undefined): string => (stat === undefined 
 /** Why the figure is missing. Never a pass. */
 export interface NoFigure {
   readonly why: string;
-  /** The quantile of the few samples. */
+  /** The quantile of the samples, which are too few, or too correlated, to decide. */
   readonly approximately?: number;
   readonly samples: number;
 }
@@ -93,43 +91,27 @@ function ofDistributions(all: readonly DistributionSeries[], threshold: Threshol
   const needed = MIN_SAMPLES[stat];
   const proof = samples < needed || series.some(unsureAt(stat)) ? crossingOf(series, threshold) : undefined;
   if (proof !== undefined) return proof;
-  const unsure =
-    samples < needed ? fewest : series.find((entry) => unsureAt(stat)(entry) && !isBelow(entry, threshold));
+  const unsure = samples < needed ? fewest : series.find(unsureAt(stat));
   if (unsure !== undefined) return tooFew(unsure, stat, series);
   const figures = series.flatMap(({ quantiles, intervals, labels: own, samples: of }): Figure[] =>
     quantiles === null
       ? []
-      : [
-          {
-            ...{ value: quantiles[stat], samples: of, labels: own },
-            ...(unsureAt(stat)({ intervals })
-              ? { max: quantiles.max }
-              : endsOf(stat === "max" ? null : intervals?.[stat])),
-          },
-        ],
+      : [{ value: quantiles[stat], ...endsOf(stat === "max" ? null : intervals?.[stat]), samples: of, labels: own }],
   );
   return worst(figures, threshold);
 }
 
-/** Quantiles for which enough samples below a bound prove it. p99 and p999 are about rare episodes, in which samples are correlated. */
-const PROVEN_BY_ALL: readonly Stat[] = ["p50", "p90", "p95"];
-
-/**
- * Whether every sample meets an upper bound. Enough samples then prove that the quantile does, however they are correlated: correlation
- * says how they vary below the bound, and none is above it. A share without a single event has its interval by the same argument.
- */
-function isBelow({ quantiles }: DistributionSeries, { stat = "max", operator, bound }: Threshold): boolean {
-  const isUpper = PROVEN_BY_ALL.includes(stat) && (operator === "<" || operator === "<=");
-  return isUpper && bound.kind === "number" && quantiles !== null && holds(quantiles.max, operator, bound.value);
-}
-
-/** A sample of fewer than 1 / (1 - q) has no quantile q. */
-const FEWEST: Readonly<Record<Stat, number>> = { p50: 2, p90: 10, p95: 20, p99: 100, p999: 1_000, max: 1 };
+/** Fewer values than 1 / (1 - q) do not reach the quantile q. */
+const MIN_TO_SHOW: Readonly<Record<Stat, number>> = { p50: 2, p90: 10, p95: 20, p99: 100, p999: 1_000, max: 1 };
 
 function tooFew(entry: DistributionSeries, stat: Stat, series: readonly DistributionSeries[]): NoFigure {
   const { samples, quantiles } = entry;
   const why = whyTooFew(samples, stat, ofSeries(entry, series));
-  return { why, samples, ...(quantiles !== null && samples >= FEWEST[stat] && { approximately: quantiles[stat] }) };
+  return {
+    why,
+    samples,
+    ...(quantiles !== null && samples >= MIN_TO_SHOW[stat] && { approximately: quantiles[stat] }),
+  };
 }
 
 /** ` of {dialect=chat, stream=true}`: the labels that distinguish a series from the others that a threshold selects. */
@@ -140,7 +122,7 @@ function ofSeries({ labels }: DistributionSeries, all: readonly DistributionSeri
 
 const unsureAt =
   (stat: Stat) =>
-  ({ intervals }: Pick<DistributionSeries, "intervals">): boolean =>
+  ({ intervals }: DistributionSeries): boolean =>
     stat !== "max" && intervals?.[stat] === null;
 
 /**

@@ -58,15 +58,14 @@ const figureIn = (run: LoadRun, threshold: Threshold): Figure | NoFigure =>
 
 const onTime = (run: LoadRun): LoadRun => ({ ...run, generator: { ...run.generator, valid: true } });
 
-/** `412 ms (95 % interval: 390 ms to 440 ms)`, `≈412 ms (max 460 ms)`. */
+/** `412 ms (95 % interval: 390 ms to 440 ms)`. */
 function figureText(
-  { value, low, high, provenBy, max, labels }: Figure,
+  { value, low, high, provenBy, labels }: Figure,
   write: (value: number) => string,
   run: Pick<LoadRun, "name">,
 ): string {
   const hasInterval = low !== undefined && high !== undefined && write(low) !== write(high);
   const interval = hasInterval ? ` (95 % interval: ${write(low)} to ${write(high)})` : "";
-  if (max !== undefined) return `≈${write(value)} (max ${write(max)})${seriesText(labels, run)}`;
   return `${write(value)}${provenAt(provenBy)}${interval}${seriesText(labels, run)}`;
 }
 

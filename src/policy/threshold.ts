@@ -23,7 +23,7 @@ export interface Threshold {
 
 const FORM = /^\s*([a-z_.]+)\s*(?:\{([^{}]*)\})?\s*(?:([a-z][\w.]*(?:\([\d.]+\))?)\s*)?(<=|>=|==|<|>)\s*(.+?)\s*$/;
 /** A percentile as other tools write it: `p99.9`, `p(95)`. */
-const OTHER_PERCENTILE = /^p\(?(\d+(?:\.\d+)?)\)?$/;
+const OTHER_PERCENTILE = /^p\(?(50|90|95|99|99\.9)(?:\.0+)?\)?$/;
 const NUMBER = "[+-]?\\d+(?:\\.\\d+)?(?:e[+-]?\\d+)?";
 const PLAIN = new RegExp(`^${NUMBER}$`, "i");
 const PERCENT = new RegExp(`^(${NUMBER})\\s*%$`, "i");

@@ -76,10 +76,13 @@ const tooFew = (samples: number): string => `it has ${samples} samples, and ${MI
 
 type Noise = Pick<FigurePair, "noiseFactor">;
 
-/** What counts as equal and as different, in a sentence. */
+/** Which changes of a latency are ignored, and which are decided, in a sentence. */
 export function separateRunBounds({ noiseFactor = NOISE_FACTOR }: Noise): string {
-  const small = Object.entries(SAME_MS).map(([stat, ms]) => `${ms} ms at ${stat}`);
-  return `a latency is not worse if it rises by up to ${Math.round((SAME_FACTOR - 1) * 100)} % or by up to ${small.join(", ")}; a change is decided beyond a factor of ${noiseFactor}`;
+  const listed = (bounds: Readonly<Record<string, number>>) =>
+    Object.entries(bounds)
+      .map(([stat, ms]) => `${ms} ms at ${stat}`)
+      .join(", ");
+  return `a latency is not worse if it rises by at most ${Math.round((SAME_FACTOR - 1) * 100)} %, or by at most ${listed(SAME_MS)}; a larger change is decided only if it exceeds both a factor of ${noiseFactor} and ${listed(NOISE_MS)}`;
 }
 
 const within = ({ noiseFactor = NOISE_FACTOR }: Noise) =>

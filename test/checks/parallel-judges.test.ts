@@ -68,13 +68,13 @@ describe("what a key pays for", () => {
   const served = async (key: Record<"limit" | "held" | "releaseMs", number>, affordable?: number) =>
     (await exhaust(sessionWith(key), { state: "childSmall", parallel: affordable ? 16 : 1, affordable }))?.served;
 
-  test("is counted until denials last: the charge that a request reserves may be released late", async () => {
+  test("is counted until two denials in a row, because the charge that a request reserves may be released late", async () => {
     expect(await served({ limit: 20, held: 7, releaseMs: 0 })).toBe(13);
     expect(await served({ limit: 20, held: 7, releaseMs: 700 })).toBe(13);
     expect(await served({ limit: 20, held: 1, releaseMs: 700 })).toBe(19);
   });
 
-  test("is waited for after a burst, as long as most of it is still denied", async () => {
+  test("is retried after a burst until most of it is served, or for 30 s", async () => {
     expect(await served({ limit: 20, held: 7, releaseMs: 2_000 }, 13)).toBe(11);
     expect(await served({ limit: 20, held: 7, releaseMs: 90_000 }, 13)).toBe(2);
   });

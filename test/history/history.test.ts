@@ -207,10 +207,10 @@ describe("import", () => {
     expect({ code, imported }).toEqual({ code: 4, imported: 10 });
   });
 
-  test("folders without a single readable run are a mistake in the command", async () => {
+  test("folders without a single readable run are a usage error", async () => {
     mkdirSync(join(folder, "runs", "other"), { recursive: true });
     writeFileSync(join(folder, "runs", "other", "run.json"), JSON.stringify({ a: 1 }));
-    await expect(gated()).rejects.toThrow(/none of these folders has a run that can be read: .* is not a run record/);
+    await expect(gated()).rejects.toThrow(/none of these folders contains a readable run: .* is not a run record/);
   });
 
   test("the folder of one run shows only what is comparable with it", async () => {

@@ -28,6 +28,7 @@ test.each<[text: string, read: object]>([
   ["ttft_ms p(95) < 800", { stat: "p95", text: "ttft_ms p95 < 800" }],
   ["ttft_ms p99.9 < 800", { stat: "p999", text: "ttft_ms p999 < 800" }],
   ["ttft_ms p(99.9)<800", { stat: "p999" }],
+  ["ttft_ms p(95.0) < 800", { stat: "p95" }],
   // A gateway may have its own reasons; phases, tiers and gateways may have any name.
   ["denied{reason=upstream_busy,phase=soak,tier=mine} == 0", { labels: { reason: "upstream_busy" } }],
   ["failed < 0.5 %", { metric: "failed_share", text: "failed < 0.5 %", bound: { kind: "number", value: 0.005 } }],
@@ -48,6 +49,7 @@ test.each<[text: string, says: RegExp]>([
   ["ttft_ms < 3", /needs a statistic/],
   ["ttft_ms p94 < 3", /unknown statistic "p94"/],
   ["ttft_ms p(99.5) < 3", /unknown statistic "p\(99\.5\)"/],
+  ["ttft_ms p9.5 < 3", /unknown statistic "p9\.5"/],
   ["ttft_ms avg < 3", /unknown statistic "avg"; expected one of p50, p90, p95, p99, p999, max/],
   ["denied p99 == 0", /is one figure/],
   ["ttft_ms{reason=x} p99 < 3", /label "reason"/],

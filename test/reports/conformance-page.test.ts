@@ -38,7 +38,7 @@ test("a run of most suites names those that were not selected", () => {
   const [verdict] = elementsOfPage(recordOf(suites, { notSelected: ["models.one", "soak.one", "soak.two"] })).filter(
     (one) => attribute(one, "id") === "verdict",
   );
-  expect(verdict && textOf(verdict)).toContain("5 of 7 suites were selected, without models and soak.");
+  expect(verdict && textOf(verdict)).toContain("5 of 7 suites were selected; not selected: models and soak.");
 });
 
 test("areas without a judged requirement are one collapsed line", () => {

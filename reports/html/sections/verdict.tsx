@@ -215,7 +215,7 @@ function selectedSuites({ checks, notSelected = [] }: RunRecord): string {
     selected.size <= MAX_SUITES
       ? `: ${enumerate([...selected])}`
       : others.length <= MAX_SUITES
-        ? `, without ${enumerate(others)}`
+        ? `; not selected: ${enumerate(others)}`
         : "";
   return ` ${selected.size} of ${all.size} suites ${selected.size === 1 ? "was" : "were"} selected${names}.`;
 }

@@ -58,7 +58,7 @@ function inOtherSuites(name: string, owners: readonly string[], suites: readonly
   );
 }
 
-/** Between two ids; the parameters of an instance have commas in their brackets. */
+/** A comma between two ids. Those in brackets separate the parameters of an instance. */
 const BETWEEN_IDS = /,\s*(?![^[]*\])/;
 
 function unknown(what: string, name: string, known: readonly string[]): UsageError {

@@ -44,7 +44,7 @@ export async function history(options: HistoryOptions): Promise<Outcome> {
   const { folders, ...imported } = importRuns(kept, found);
   const [unreadable] = imported.notImported;
   if (unreadable !== undefined && folders.size + imported.comparisons === 0)
-    throw new UsageError(`none of these folders has a run that can be read: ${unreadable.why}`);
+    throw new UsageError(`none of these folders contains a readable run: ${unreadable.why}`, { hint: HINT });
   const named = found.length === 0 ? undefined : new Set(folders.keys());
   const known = since(kept.runs(), options.since);
   const runs = comparable(known, named);

@@ -240,8 +240,8 @@ export const CI_JOBS = {
     path: "gauntlet.gitlab-ci.yaml",
     text: GITLAB,
     setUp: [
-      "Add GW_KEY as a masked variable of the project: Settings, CI/CD, Variables. Clear Protect variable: otherwise, only the jobs of protected branches get it.",
-      "For comments on merge requests, add GAUNTLET_TOKEN in the same way, a project access token with the scope api.",
+      'Add GW_KEY as a masked variable of the project: Settings, CI/CD, Variables. Clear "Protect variable": otherwise, only jobs on protected branches and tags get it.',
+      "For comments on merge requests, add GAUNTLET_TOKEN, a project access token with the scope api, in the same way.",
       "Add this line to .gitlab-ci.yml: include: gauntlet.gitlab-ci.yaml",
     ],
   },

@@ -76,17 +76,20 @@ const stepsText = (forCi: readonly string[]): string =>
 interface Next {
   readonly program: string;
   readonly forCi: readonly string[];
-  /** The key is set, and the target file contains what the gateway showed. */
+  /** The key is set, and the gateway was read: these two steps are done. */
   readonly wasRead: boolean;
 }
 
 /** Commands to try here, and what CI still needs. */
 function next({ program, forCi, wasRead }: Next): string {
-  const open = [
+  const setUp = [
     ["export GW_KEY=…", "do not commit keys"],
     [`${program} doctor --propose`, "detect the gateway's status codes, error codes and limits"],
   ] as const;
-  const steps = [...(wasRead ? [] : open), [`${program} doctor`, "check the setup, and list what is missing"] as const];
+  const steps = [
+    ...(wasRead ? [] : setUp),
+    [`${program} doctor`, "check the setup, and list what is missing"] as const,
+  ];
   const width = Math.max(...steps.map(([command]) => command.length));
   const lines = steps.map(([command, purpose]) => `  ${command.padEnd(width)} # ${purpose}\n`);
   return `\nNext:\n${lines.join("")}  ${program} conform --target gauntlet.yaml\n${stepsText(forCi)}`;

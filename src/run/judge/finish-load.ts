@@ -44,7 +44,7 @@ interface Ended {
 
 type LoadOutcome = Outcome &
   Pick<RunRecord["verdict"], "headline"> & {
-    /** The main reasons of the verdict; for a verdict without any, the results of the load. */
+    /** The main reasons for the verdict; without any, the first result of the load. */
     readonly reasons: readonly string[];
     /** The loads, each with the findings of its thresholds. */
     readonly runs: readonly { readonly run: LoadRun; readonly findings: readonly Finding[] }[];

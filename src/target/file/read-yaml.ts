@@ -89,7 +89,8 @@ const SYNTAX_ADVICE: Readonly<Partial<Record<YAMLParseError["code"], string>>> =
 
 function describeSyntaxError({ code, message, pos: [at] }: YAMLParseError, text: string): string {
   if (code === "DUPLICATE_KEY") {
-    const [name = ""] = /^[\w.-]*/.exec(text.slice(at)) ?? [];
+    // Only a complete plain name: a part of one would be wrong, and part of a misplaced key is too short to be masked.
+    const [name = ""] = /^[\w.-]+(?=\s*:)/.exec(text.slice(at)) ?? [];
     return name === "" ? "this field occurs twice" : `the field "${maskLikely(name)}" occurs twice`;
   }
   if (code === "BAD_INDENT" && message.startsWith("Flow ")) return "a { or [ before this line is not closed";
@@ -157,7 +158,7 @@ function problemsOfAll(issues: readonly Issue[], context: ProblemContext): Confi
     issues.flatMap((issue) => {
       if (issue.code !== "unrecognized_keys") return [];
       const known = knownHere(issue, context);
-      return issue.keys.map((name) => pathOf([...issue.path, nearestOf(name, known) ?? name]));
+      return issue.keys.flatMap((name) => nearestOf(name, known) ?? []).map((name) => pathOf([...issue.path, name]));
     }),
   );
   return issues

@@ -85,5 +85,5 @@ test("a target file with declared gaps needs no advice about missing keys", () =
     stepsForCi({ ci: "gitlab", baseUrl: "https://gw.example.test/v1", hasGaps }, []).join("\n");
   expect(steps(false)).toContain("With one key only");
   expect(steps(true)).not.toContain("With one key only");
-  expect(steps(true)).toContain("Clear Protect variable");
+  expect(steps(true)).toContain('Clear "Protect variable"');
 });

@@ -117,8 +117,9 @@ test("the time left falls as time passes and as checks end, and is 0 at the end"
 
 test("checks whose provider fails run after the other parallel ones, so that their time is added", () => {
   const named = (id: string) => instancesOf(id.slice(0, id.indexOf("."))).filter((one) => one.check.id === id);
-  const [waiting, failing] = [named("chat.minimal"), named("errors.upstream-cut")];
+  const [ordinary, failing] = [named("chat.minimal"), named("errors.upstream-cut")];
   const leftS = (instances: readonly Instance[]) => new TimeLeft(instances, target, 0).leftS(0);
   expect(leftS(failing)).toBeGreaterThan(5);
-  expect(leftS([...waiting, ...failing])).toBeCloseTo(leftS(waiting) + leftS(failing));
+  expect(leftS(ordinary)).toBeGreaterThan(0);
+  expect(leftS([...ordinary, ...failing])).toBeCloseTo(leftS(ordinary) + leftS(failing));
 });
