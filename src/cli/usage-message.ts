@@ -72,7 +72,9 @@ const SENTENCES: Readonly<Record<string, (data: string, known: CommandNames) => 
     // What follows an unknown command is unknown because of it.
     if (usage === undefined) return unknownCommand(words[0] ?? first, known);
     const [command = "", action] = words;
-    if (/ <action>/.test(usage) && action !== undefined && !known.commands.includes(action))
+    // Values of options are among the words.
+    const hasAction = words.some((word) => known.commands.includes(word));
+    if (/ <action>/.test(usage) && action !== undefined && !hasAction)
       return unknownCommand(`${command} ${action}`, known);
     // The parser removes the dashes. A word that was typed without them is an extra argument.
     const dashed = typed.filter((word) => word.startsWith("-")).map((word) => word.replace(/^-+|=.*$/gs, ""));

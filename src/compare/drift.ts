@@ -65,8 +65,9 @@ function byCheck(a: Behaviour, b: Behaviour): Difference[] {
     const [first, second] = [byKind(check, a), byKind(now, b)];
     for (const [kind, before] of first) {
       const after = second.get(kind) ?? [];
-      add("status", "status", statusesOf(before), statusesOf(after));
-      add("reason", "reason", reasonsOf(before), reasonsOf(after));
+      const of = kind.slice(kind.indexOf(", ") + 2);
+      add("status", `status of a ${of}`, statusesOf(before), statusesOf(after));
+      add("reason", `reason of a ${of}`, reasonsOf(before), reasonsOf(after));
     }
     const requirements = new Set(
       [...check.findings, ...now.findings]

@@ -18,6 +18,8 @@ const MAX_REQUESTS = 300;
 /** How long an unusable rest may be reserved after the last request has ended, ms. */
 const RELEASED_MS = 30_000;
 const POLL_MS = 1_000;
+/** Longest wait for reservations of one key in all, ms: a rest that is released bit by bit is usable. */
+const MAX_WAIT_MS = 4 * RELEASED_MS;
 /** Failed requests after which a key is not tried any more. */
 const MAX_FAILED = 5;
 /** Largest share of the limit that may stay unusable; the cost of one request always may. */
@@ -92,18 +94,24 @@ export async function exhaust(t: Session, { state, parallel, affordable }: Burst
   }
   const enough = affordable === undefined ? MAX_REQUESTS : affordable;
   let served = inParallel;
-  let [waitedMs, wasDenied] = [0, false];
+  /** Since a request was served, and in all. */
+  let [waitedMs, allMs] = [0, 0];
+  let wasDenied = false;
   while (served < enough && failed < MAX_FAILED) {
     const response = await t.start(request).done;
-    if (response.admitted) served++;
-    else if (!isSpendingDenial(response)) failed++;
+    if (response.admitted) {
+      served++;
+      waitedMs = 0;
+    } else if (!isSpendingDenial(response)) failed++;
     else {
       // Reservations may be released late, those of single requests too: one denial is not the end.
+      const isWaited = waitedMs >= RELEASED_MS || allMs >= MAX_WAIT_MS;
       const isEnd =
-        affordable === undefined ? wasDenied : served >= affordable - restOf(affordable) || waitedMs >= RELEASED_MS;
+        affordable === undefined ? wasDenied || isWaited : served >= affordable - restOf(affordable) || isWaited;
       if (isEnd) return { parallel, inParallel, served, denial: response, failed };
       await t.wait(POLL_MS, "reserved charges to be released");
       waitedMs += POLL_MS;
+      allMs += POLL_MS;
     }
     wasDenied = isSpendingDenial(response);
   }

@@ -77,6 +77,9 @@ describe("what a key pays for", () => {
   test("is retried after a burst until most of it is served, or for 30 s", async () => {
     expect(await served({ limit: 20, held: 7, releaseMs: 2_000 }, 13)).toBe(11);
     expect(await served({ limit: 20, held: 7, releaseMs: 90_000 }, 13)).toBe(2);
+    // The 30 s begin again with each request that is served.
+    expect(await served({ limit: 100, held: 40, releaseMs: 700 })).toBe(60);
+    expect(await served({ limit: 100, held: 40, releaseMs: 700 }, 60)).toBe(51);
   });
 });
 

@@ -65,9 +65,16 @@ export function Reasons({ record, anchors }: { readonly record: RunRecord; reado
   );
 }
 
+/** Causes of failures, with their place in the list of all causes. */
+const failingCauses = ({ causes }: RunRecord) =>
+  causes.flatMap((cause, index) => (cause.weight === "fail" ? [{ cause, index }] : []));
+
+const decisiveCauses = (record: RunRecord) =>
+  failingCauses(record).filter(({ cause }) => isDecisive(record, cause.checks));
+
 function ofCauses(record: RunRecord, anchors: Anchors): Reason[] {
-  const all = record.causes.flatMap((cause, index) => (cause.weight === "fail" ? [{ cause, index }] : []));
-  const failing = all.filter(({ cause }) => isDecisive(record, cause.checks));
+  const all = failingCauses(record);
+  const failing = decisiveCauses(record);
   const more = failing.length - MAX_REASONS;
   const unchanged = all.length - failing.length;
   return [
@@ -131,11 +138,14 @@ function ofComparison(record: RunRecord, comparison: Comparison): Reason[] {
   return [{ status, text, href: "#changes", ...(figures.length > 0 && { because: figures.join("; ") }) }];
 }
 
-/** Whether all new failures are among the causes and the problems without a cause, which are reasons themselves. */
+/** Whether all new failures are among the causes and the problems without a cause that are listed as reasons themselves. */
 function areListed(record: RunRecord, newlyFailing: Comparison["checks"]["newlyFailing"]): boolean {
-  const causes = record.causes.filter(({ weight }) => weight === "fail").flatMap(({ checks }) => checks);
-  const others = decisiveProblems(record).filter(({ status }) => status === "fail");
-  const ids = [...causes, ...others.flatMap(({ instances }) => instances.map(({ id }) => id))];
+  const causes = decisiveCauses(record).slice(0, MAX_REASONS);
+  const others = listedProblems(record).slice(0, MAX_REASONS);
+  const ids = [
+    ...causes.flatMap(({ cause }) => cause.checks),
+    ...others.flatMap(({ instances }) => instances.map(({ id }) => id)),
+  ];
   return newlyFailing.every((change) => ids.some((id) => isOfCheck(change, id)));
 }
 
@@ -156,8 +166,10 @@ function ofGates({ policy }: RunRecord): Reason[] {
   });
 }
 
+const listedProblems = (record: RunRecord) => decisiveProblems(record).filter(({ status }) => status !== "warn");
+
 function ofUnexplained(record: RunRecord, anchors: Anchors): Reason[] {
-  const groups = decisiveProblems(record).filter(({ status }) => status !== "warn");
+  const groups = listedProblems(record);
   const [next, ...rest] = groups.slice(MAX_REASONS);
   return [
     ...groups.slice(0, MAX_REASONS).map(

@@ -178,7 +178,10 @@ function sentence(record: RunRecord): string {
       return `No requirement was violated${(counts.warn ?? 0) > 0 ? `; ${resultsOf(record, counts.warn ?? 0)} warned` : ""}.${selectedSuites(record)}${cut}`;
     case "fail": {
       const errors = counts["harness-error"] ?? 0;
-      const ended = errors > 0 ? ` ${decimal(errors)} more ended with an error in the check itself.` : "";
+      const ended =
+        errors > 0
+          ? ` ${failed === 0 ? resultsOf(record, errors) : `${decimal(errors)} more`} ended with an error in the check itself.`
+          : "";
       const open = `${untested > 0 ? ` ${decimal(untested)} more could not be decided.` : ""}${ended}`;
       if (failed === 0) return `${withoutFailure(record)}${open}${cut}`;
       if (isLoadOnly(record))

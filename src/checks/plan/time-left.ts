@@ -5,7 +5,7 @@ import { requestsOf } from "./plan-budget.ts";
 
 /** Estimated duration of one request of a check, seconds, until the pace of the run is known. */
 const REQUEST_S = 0.03;
-/** A check with more requests sends many of them in parallel, and its number of requests is a maximum. */
+/** Of more requests, most are usually sent in parallel or not at all: the number of requests of a check is a maximum. */
 const MAX_TIMED_REQUESTS = 200;
 /** Share of a rate that conformance traffic uses, and the rate of the default tier, assumed if the target states none. */
 const SHARE = 0.85;
@@ -57,15 +57,15 @@ export class TimeLeft {
 
   /** Exclusive checks run one after another, and those whose provider fails after all other parallel ones. */
   #estimateS(nowS: number): number {
-    const [parallel, failing, exclusive]: [Instance[], Instance[], Instance[]] = [[], [], []];
+    const [parallel, failingUpstream, exclusive]: [Instance[], Instance[], Instance[]] = [[], [], []];
     for (const instance of this.#left.values()) {
       if (instance.check.kind !== "sending") continue;
       const { order = "parallel", failsUpstream = false } = scheduleOf(instance.check, this.#target);
-      if (order === "parallel") (failsUpstream ? failing : parallel).push(instance);
+      if (order === "parallel") (failsUpstream ? failingUpstream : parallel).push(instance);
       else if (order !== "background") exclusive.push(instance);
     }
     const exclusiveS = exclusive.reduce((sum, one) => sum + this.#durationS(one, nowS), 0);
-    return this.#parallelS(parallel, nowS) + this.#parallelS(failing, nowS) + exclusiveS;
+    return this.#parallelS(parallel, nowS) + this.#parallelS(failingUpstream, nowS) + exclusiveS;
   }
 
   /** Parallel checks take as long as the longest of them, or as the rate needs for all of their requests. */

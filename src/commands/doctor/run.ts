@@ -83,16 +83,16 @@ export async function doctor(file: string, { onSymptom, onProgress }: DoctorCont
   }
   const hasOther = endpoint === "chat" && target.dialects.includes("messages");
   const isModelWrong = symptoms.some(({ cause }) => cause === `models.${endpoint}`);
-  // Neither the model list nor the key's request is served there: nothing else at this address says more.
-  const isPathWrong = symptoms.filter(({ cause }) => cause === "baseUrl").length > 1;
-  if (hasOther && isPathWrong) {
-    say({ about: "messages dialect", level: "note", text: "not tried, because baseUrl seems to have the wrong path" });
-  } else if (hasOther && isModelWrong && traffic.target.models.messages.plain === undefined) {
+  // A gateway may serve one dialect only, so the other one is tried under a wrong path, too.
+  const isPathWrong = [list, responses[0]].every((response) => response?.status === 404 || response?.status === 405);
+  if (hasOther && isModelWrong && traffic.target.models.messages.plain === undefined) {
     say({ about: "messages dialect", level: "note", text: "not tried, because no model for it is known" });
   } else if (hasOther) {
     onProgress({ kind: "step", text: "trying the messages dialect" });
     responses.push(await traffic.send(attempt("messages"), first));
-    say(messagesSymptom(responses, traffic.target, list));
+    const symptom = messagesSymptom(responses, traffic.target, list);
+    // Its refusal says nothing more.
+    say(isPathWrong && symptom.level === "bad" ? { ...symptom, level: "note", next: undefined } : symptom);
   } else {
     say({ about: "dialects", level: "good", text: `${endpoint} only, as the target file declares` });
   }
@@ -101,7 +101,7 @@ export async function doctor(file: string, { onSymptom, onProgress }: DoctorCont
   if (ledger !== undefined) say(ledger);
   for (const symptom of await machineSymptoms(target)) say(symptom);
   // If the gateway served nothing, for example because the path is wrong, it is unknown which checks could run.
-  if (!isPathWrong && responses.some((response) => response.admitted && !isNoReply(response)))
+  if (responses.some((response) => response.admitted && !isNoReply(response)))
     for (const symptom of coverageSymptoms(traffic.target)) say(symptom);
   const bad = symptoms.filter(({ level }) => level === "bad");
   const problems = new Set(bad.map(({ cause, about }) => cause ?? about)).size;

@@ -40,11 +40,9 @@ export async function history(options: HistoryOptions): Promise<Outcome> {
   const isFile = paths.length === 1 && !isFolder(only);
   const file = isFile ? only : db;
   const found = isFile ? [] : paths.flatMap((path) => runFolders(path, { hint: HINT }));
+  assertReadable(found);
   using kept = await HistoryFile.open(file, { make: found.length > 0 });
   const { folders, ...imported } = importRuns(kept, found);
-  const [unreadable] = imported.notImported;
-  if (unreadable !== undefined && folders.size + imported.comparisons === 0)
-    throw new UsageError(`none of these folders contains a readable run: ${unreadable.why}`, { hint: HINT });
   const named = found.length === 0 ? undefined : new Set(folders.keys());
   const known = since(kept.runs(), options.since);
   const runs = comparable(known, named);
@@ -99,6 +97,21 @@ function documentOf({ trends, runs, ...rest }: HistoryReport, exitCode: ExitCode
     runs: runs.map(({ measured: _, checks: _statuses, ...run }) => run),
     metrics: trends,
   };
+}
+
+/** @throws UsageError if not one of these folders has a run that can be read. Nothing is stored then. */
+function assertReadable(found: readonly string[]): void {
+  let firstWhy: string | undefined;
+  for (const dir of found) {
+    try {
+      readOrRecover(dir);
+      return;
+    } catch (error) {
+      firstWhy ??= messageOf(error);
+    }
+  }
+  if (firstWhy !== undefined)
+    throw new UsageError(`none of these folders contains a readable run: ${firstWhy}`, { hint: HINT });
 }
 
 interface Imported {

@@ -6,7 +6,7 @@ import { withLines } from "../../propose/index.ts";
 import { writeAtomically } from "../../record/index.ts";
 import type { Outcome } from "../../run/control/index.ts";
 import { dropUndeclaredSuites } from "../../run/suites/index.ts";
-import { loadTarget } from "../../target/index.ts";
+import { loadTarget, type Target } from "../../target/index.ts";
 
 /**
  * Declares every state that the target file lacks as a gap, under `skip`: the checks that need one are then not applicable, and the
@@ -19,7 +19,7 @@ export function acceptGaps(file: string, today = new Date()): Outcome {
   if (file === "embedded")
     throw new UsageError("the embedded gateway has no gaps", { hint: "Name a target file with --target." });
   const target = loadTarget(file, process.env);
-  const { none, partly } = gapsOf(dropUndeclaredSuites(CHECKS.flatMap(instancesOf), {}, target), target);
+  const { none, partly } = openGaps(target);
   const reason = `not available; accepted on ${today.toISOString().slice(0, 10)}`;
   if (none.length > 0) {
     const lines = none.map((state) => ({ path: ["skip", state], value: reason }));
@@ -37,4 +37,12 @@ export function acceptGaps(file: string, today = new Date()): Outcome {
     exitCode: EXIT.pass,
     text: () => `${[said, ...left].join("\n")}\n`,
   };
+}
+
+const openGaps = (target: Target) => gapsOf(dropUndeclaredSuites(CHECKS.flatMap(instancesOf), {}, target), target);
+
+/** Whether the target file has, or declares as a gap, everything that its checks need. */
+export function hasNoGaps(target: Target): boolean {
+  const { none, partly } = openGaps(target);
+  return none.length + partly.length === 0;
 }

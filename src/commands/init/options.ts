@@ -35,7 +35,7 @@ export const initCommand = defineCommand({
     if (argv.ciOnly) {
       if (argv.ci === "none") throw new UsageError("--ci-only requires --ci github, --ci gitlab or --ci jenkins");
       const made = initJob(argv.ci, argv.force);
-      const steps = stepsForCi({ ci: argv.ci, baseUrl: made.baseUrl, hasGaps: Object.keys(made.skip).length > 0 }, [
+      const steps = stepsForCi({ ci: argv.ci, baseUrl: made.baseUrl, isComplete: made.isComplete }, [
         ...made.paths,
         ...ignoreFile(made),
       ]);
@@ -54,7 +54,7 @@ export const initCommand = defineCommand({
     const seen = gatewayNote === undefined ? "" : `${gatewayNote.replace(/\p{Cc}+/gu, " ")}\n`;
     const written = [...paths, ...ignoreFile(made)];
     const forCi = stepsForCi(
-      { ci: argv.ci, baseUrl: isPlaceholder ? undefined : answers.baseUrl, hasGaps: false },
+      { ci: argv.ci, baseUrl: isPlaceholder ? undefined : answers.baseUrl, isComplete: false },
       written,
     );
     const text = `${wroteText(made)}${placeholder}${seen}${next({ program: programHere(), forCi, wasRead: made.wasRead })}`;

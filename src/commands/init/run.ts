@@ -6,6 +6,7 @@ import { ConfigError, messageOf, NAME, UsageError } from "../../core/index.ts";
 import { proposalPlan, propose } from "../../propose/index.ts";
 import { permitFor, programHere } from "../../run/control/index.ts";
 import { isLoopback, loadTarget, parseTarget, type Target, withPlaceholders } from "../../target/index.ts";
+import { hasNoGaps } from "./accept-gaps.ts";
 import { CI_JOBS, type CiJob, jobForBranch } from "./ci-jobs.ts";
 
 /** The input of `gauntlet init`. An empty string leaves its line commented out. */
@@ -41,7 +42,7 @@ export interface Initialised {
   readonly ignored: readonly string[];
   /** What was read from the gateway, or why nothing was; `undefined` if nothing was tried. */
   readonly gatewayNote: string | undefined;
-  /** Whether the target file contains what the gateway showed. */
+  /** Whether the gateway served a request, so that the target file contains what it showed. */
   readonly wasRead: boolean;
 }
 
@@ -61,22 +62,31 @@ function assertNew(files: readonly { readonly path: string }[], force: boolean, 
   throw new UsageError(`${there.join(", ")} already exist${there.length === 1 ? "s" : ""}`, { hint });
 }
 
+/** What is said about the target file next to a CI job. */
+interface JobTarget extends Pick<Target, "baseUrl"> {
+  /** Whether it has, or declares as a gap, everything that its checks need. */
+  readonly isComplete: boolean;
+}
+
 /**
  * Writes only the CI job, for a folder that `init` set up before.
  *
  * @throws UsageError when there is no target file, or the job already exists. Nothing is written then.
  * @throws ConfigError when the target file is invalid.
  */
-export function initJob(ci: keyof typeof CI_JOBS, force: boolean): Initialised & Pick<Target, "baseUrl" | "skip"> {
+export function initJob(ci: keyof typeof CI_JOBS, force: boolean): Initialised & JobTarget {
   if (!existsSync("gauntlet.yaml"))
     throw new UsageError("there is no gauntlet.yaml in this folder, and the CI job needs one", {
       hint: "Omit --ci-only to write both.",
     });
   const job = jobHere(ci);
   assertNew([job], force, "Add --force to overwrite.");
-  const { baseUrl, skip } = loadTarget("gauntlet.yaml", withPlaceholders(process.env));
+  const target = loadTarget("gauntlet.yaml", withPlaceholders(process.env));
   write([job]);
-  return { paths: [job.path], ignored: updateGitignore(), gatewayNote: undefined, wasRead: false, baseUrl, skip };
+  return {
+    ...{ paths: [job.path], ignored: updateGitignore(), gatewayNote: undefined, wasRead: false },
+    ...{ baseUrl: target.baseUrl, isComplete: hasNoGaps(target) },
+  };
 }
 
 function write(files: readonly { readonly path: string; readonly text: string }[]): void {
@@ -158,18 +168,24 @@ async function proposeFromGateway(written: string): Promise<FromGateway> {
         ...without(`the gateway served no request with ${KEY_VARIABLE}; the last one got ${unserved}`),
         text: yaml,
       };
-    const added = sectionsOf(yaml).filter((name) => !sectionsOf(written).includes(name));
+    const before = sectionsOf(written);
+    const changed = [...sectionsOf(yaml)].flatMap(([name, text]) => (before.get(name) === text ? [] : [name]));
     const gatewayNote =
-      added.length === 0 ? "the gateway needs no overrides" : `read from the gateway: ${added.join(", ")}`;
-    return { text: added.includes("models") ? yaml.replace(MODELS_TEMPLATE, "") : yaml, gatewayNote, wasRead: true };
+      changed.length === 0 ? "the gateway needs no overrides" : `read from the gateway: ${changed.join(", ")}`;
+    const isModelNew = changed.includes("models") && !before.has("models");
+    return { text: isModelNew ? yaml.replace(MODELS_TEMPLATE, "") : yaml, gatewayNote, wasRead: true };
   } catch (error) {
     // The input is useful without a gateway, too.
     return without(`nothing was read from the gateway: ${messageOf(error)}`);
   }
 }
 
-/** Names of the fields at the top of a target file. */
-const sectionsOf = (yaml: string): string[] => [...yaml.matchAll(/^(\w+):/gm)].map(([, name = ""]) => name);
+/** The fields at the top of a target file, each with its lines, without comments. */
+function sectionsOf(yaml: string): Map<string, string> {
+  const lines = yaml.split("\n").filter((line) => !/^\s*(?:#|$)/.test(line));
+  const sections = lines.join("\n").split(/^(?=\w+:)/m);
+  return new Map(sections.map((text) => [text.slice(0, text.indexOf(":")), text.trimEnd()]));
+}
 
 function filesOf(target: string, ci: InitOptions["ci"]): { readonly path: string; readonly text: string }[] {
   return [
@@ -209,17 +225,17 @@ function git(...args: readonly string[]): string | undefined {
 interface StepsOptions {
   readonly ci: InitOptions["ci"];
   readonly baseUrl: string | undefined;
-  readonly hasGaps: boolean;
+  readonly isComplete: boolean;
 }
 
 /**
  * What is still to be done before CI can run the job that was written, a sentence each.
  *
  * @param baseUrl absent if it is a placeholder.
- * @param hasGaps whether the target file declares what the gateway cannot provide.
+ * @param isComplete whether the target file has, or declares as a gap, everything that its checks need.
  * @param written paths of the files that `init` wrote.
  */
-export function stepsForCi({ ci, baseUrl, hasGaps }: StepsOptions, written: readonly string[]): string[] {
+export function stepsForCi({ ci, baseUrl, isComplete }: StepsOptions, written: readonly string[]): string[] {
   if (ci === "none") return [];
   const tarball = installedTarball();
   const install =
@@ -236,7 +252,7 @@ export function stepsForCi({ ci, baseUrl, hasGaps }: StepsOptions, written: read
     ...(baseUrl !== undefined && isLoopback(baseUrl)
       ? ["Start the gateway in the job: baseUrl points to the machine that runs the job."]
       : []),
-    ...(hasGaps
+    ...(isComplete
       ? []
       : [
           `With one key only, the job ends with exit code 4: the checks that need other keys or models are blocked. Add them to gauntlet.yaml, or run: ${programHere()} init --accept-gaps`,

@@ -68,8 +68,8 @@ export interface LiveUpdate {
   readonly elapsedS: number;
   readonly generator: {
     readonly scheduleLagP99Ms: number;
-    /** The bound of the running phases: a run with a larger lag is not valid. */
-    readonly scheduleLagBoundMs: number;
+    /** The bound of the phase with this lag: a run with a larger one is not valid. Absent while nothing is sent. */
+    readonly scheduleLagBoundMs?: number | undefined;
     /** During the last second. */
     readonly loopDelayP99Ms: number;
     /** Beyond the bounds of a running phase. */
@@ -231,14 +231,15 @@ export class LiveFeed implements Disposable {
       ({ running: { bounds } }, index) =>
         loopDelayP99Ms > bounds.loopDelayP99Ms || (lagMs[index] ?? 0) > bounds.scheduleLagP99Ms,
     );
-    const boundsMs = this.phases.map(({ running }) => running.bounds.scheduleLagP99Ms);
-    const scheduleLagBoundMs = boundsMs.length === 0 ? 0 : Math.min(...boundsMs);
+    const scheduleLagP99Ms = Math.max(0, ...lagMs);
+    const [laggiest] = [...sending].sort((one, other) => lagP99MsOf(other.running) - lagP99MsOf(one.running));
+    const scheduleLagBoundMs = laggiest?.running.bounds.scheduleLagP99Ms;
     const wasLate = this.phases.some(({ running }) => lagP99MsOf(running) > running.bounds.scheduleLagP99Ms);
     return {
       id,
       target,
       elapsedS: (nowUs() - this.#beganUs) / 1_000_000,
-      generator: { scheduleLagP99Ms: Math.max(0, ...lagMs), scheduleLagBoundMs, loopDelayP99Ms, late, wasLate },
+      generator: { scheduleLagP99Ms, scheduleLagBoundMs, loopDelayP99Ms, late, wasLate },
       // Truncated after masking: a truncated key would not be recognised.
       phases: redactor.redactValue(phases).map((phase) => ({ ...phase, denials: phase.denials.map(shortened) })),
       latencies: latenciesOf(this.phases),

@@ -67,7 +67,7 @@ test("a wrong path of a real gateway", async () => {
   expect(done.code).toBe(2);
   const doctor = await against(`${ready.baseUrl}/v2`, ["doctor"], ready.keys.valid);
   expect(doctor.stdout).not.toMatch(/can run|cannot run/);
-  expect(doctor.stdout).toMatch(/messages dialect: not tried, because baseUrl seems to have the wrong path/);
+  expect(doctor.stdout).toMatch(/▲ messages dialect: 404/);
   expect(doctor.stdout).toMatch(/\n1 problem to fix before running: /);
   expect(doctor.code).toBe(2);
 });

@@ -58,8 +58,26 @@ test("a generator that was late stays marked after its phase has ended", () => {
   feed.ended("w", loadPhase("late"));
   expect(feed.since(0).generator).toMatchObject({
     ...{ late: false, wasLate: true },
-    scheduleLagBoundMs: DEFAULT_BOUNDS.scheduleLagP99Ms,
+    scheduleLagBoundMs: undefined,
   });
+});
+
+test("the bound of the lag is that of a phase that is sending", () => {
+  const originUs = nowUs();
+  using feed = new LiveFeed({ target: "staging", redactor: new Redactor([]), onUpdate: () => undefined });
+  const sender = { inFlight: 0, opened: 1 };
+  for (const [name, scheduleLagP99Ms] of [
+    ["strict", 5],
+    ["lenient", 70],
+  ] as const)
+    feed.start({
+      ...{ run: "w", name, originUs, totalS: 5, tally: new Tally(originUs), outcomes: new OutcomeCounts(), sender },
+      bounds: { ...DEFAULT_BOUNDS, scheduleLagP99Ms },
+    });
+  feed.ended("w", loadPhase("strict"));
+  expect(feed.since(0).generator.scheduleLagBoundMs).toBe(70);
+  feed.ended("w", loadPhase("lenient"));
+  expect(feed.since(0).generator.scheduleLagBoundMs).toBeUndefined();
 });
 
 test("an incomplete last second is omitted unless it is the only one", () => {

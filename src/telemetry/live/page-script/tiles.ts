@@ -38,7 +38,7 @@ export function soFar(
   latency: LiveLatency | undefined,
 ): HTMLElement[] {
   const sum = sumOf(phases);
-  const bound = scheduleLagBoundMs === 0 ? "" : ` (limit ${whole(scheduleLagBoundMs)} ms)`;
+  const bound = scheduleLagBoundMs === undefined ? "" : ` (limit ${whole(scheduleLagBoundMs)} ms)`;
   const delays = `lag p99 ${figure(scheduleLagP99Ms)} ms${bound}, loop delay p99 ${figure(loopDelayP99Ms)} ms`;
   return [
     ...latencyTiles(latency),
