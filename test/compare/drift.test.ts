@@ -45,7 +45,7 @@ test("several kinds of requests that differ in the same way are one difference o
   expect(drift).toMatchObject([{ what: "status of a request to be denied", before: "401", now: "403" }]);
 });
 
-test("a control request that varies by itself does not hide a change of the request under test", () => {
+test("a control request that varies between two runs of one build does not hide a change of the request under test", () => {
   const flapping = { ...control, status: 500 };
   const drift = driftBetween(
     behaviourOf(control, rejected),
