@@ -66,8 +66,8 @@ function byCheck(a: Behaviour, b: Behaviour): Difference[] {
     for (const [kind, before] of first) {
       const after = second.get(kind) ?? [];
       const of = kind.slice(kind.indexOf(", ") + 2);
-      add("status", `status of a ${of}`, statusesOf(before), statusesOf(after));
-      add("reason", `reason of a ${of}`, reasonsOf(before), reasonsOf(after));
+      add("status", `status (${of})`, statusesOf(before), statusesOf(after));
+      add("reason", `reason (${of})`, reasonsOf(before), reasonsOf(after));
     }
     const requirements = new Set(
       [...check.findings, ...now.findings]

@@ -22,8 +22,8 @@ const served: Seen = { kind: "chat non-streaming, request to be denied", status:
 test("statuses are compared for each kind of request, not together with the control request", () => {
   const where = "auth.unknown-key[chat]";
   expect(driftBetween(behaviourOf(control, rejected), behaviourOf(control, served))).toEqual([
-    { kind: "status", where, what: "status of a request to be denied", before: "401", now: "200" },
-    { kind: "reason", where, what: "reason of a request to be denied", before: "invalid_api_key", now: "none" },
+    { kind: "status", where, what: "status (request to be denied)", before: "401", now: "200" },
+    { kind: "reason", where, what: "reason (request to be denied)", before: "invalid_api_key", now: "none" },
   ]);
   // As sets, both sides would be 200 and 401.
   const swapped = [
@@ -31,8 +31,8 @@ test("statuses are compared for each kind of request, not together with the cont
     { ...rejected, status: 200 },
   ];
   expect(driftBetween(behaviourOf(control, rejected), behaviourOf(...swapped))).toMatchObject([
-    { what: "status of a valid request", before: "200", now: "401" },
-    { what: "status of a request to be denied", before: "401", now: "200" },
+    { what: "status (valid request)", before: "200", now: "401" },
+    { what: "status (request to be denied)", before: "401", now: "200" },
   ]);
 });
 
@@ -42,7 +42,7 @@ test("several kinds of requests that differ in the same way are one difference o
     behaviourOf(rejected, streaming(rejected)),
     behaviourOf({ ...rejected, status: 403 }, streaming({ ...rejected, status: 403 })),
   );
-  expect(drift).toMatchObject([{ what: "status of a request to be denied", before: "401", now: "403" }]);
+  expect(drift).toMatchObject([{ what: "status (request to be denied)", before: "401", now: "403" }]);
 });
 
 test("a control request that varies between two runs of one build does not hide a change of the request under test", () => {
@@ -52,8 +52,5 @@ test("a control request that varies between two runs of one build does not hide 
     behaviourOf(control, served),
     behaviourOf(flapping, rejected),
   );
-  expect(drift).toMatchObject([
-    { what: "status of a request to be denied" },
-    { what: "reason of a request to be denied" },
-  ]);
+  expect(drift).toMatchObject([{ what: "status (request to be denied)" }, { what: "reason (request to be denied)" }]);
 });
