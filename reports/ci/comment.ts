@@ -171,13 +171,9 @@ const UNDECIDED =
 
 /** The figures of every load run, next to those of the base. */
 function figuresPart(record: RunRecord, base: RunRecord): string[] {
-  const tables = figureTables(record, base);
-  return tables.some((table) => / ms \| [^|]*, undecided \|/.test(table)) ? [...tables, UNDECIDED] : tables;
-}
-
-function figureTables(record: RunRecord, base: RunRecord): string[] {
   const judged = new Map(judgedMetrics(base, record).map((metric) => [metric.name, metric.verdict]));
-  return (record.load?.runs ?? []).flatMap((run) => {
+  let isLatencyUndecided = false;
+  const tables = (record.load?.runs ?? []).flatMap((run) => {
     const before = sameLoadIn(base, run);
     if (before === undefined) return [];
     const phase = headlinePhase(run);
@@ -189,12 +185,14 @@ function figureTables(record: RunRecord, base: RunRecord): string[] {
       if (was === undefined && now.isOnlyCompared) return [];
       if (was === undefined) return [`| ${now.name} | – | ${textOf(now)} | |`];
       const verdict = now.metric === undefined ? verdictOfRate(was, now) : judged.get(now.metric);
+      isLatencyUndecided ||= now.unit === " ms" && verdict === "inconclusive";
       const cells = [textOf(was), textOf(now), changeOf(was, now, verdict)];
       return [`| ${now.name} | ${cells.join(" | ")} |`];
     });
     if (rows.length === 0) return [];
     return [[`| ${inline(run.name)} | base | this run | change |`, "|---|--:|--:|--:|", ...rows].join("\n")];
   });
+  return isLatencyUndecided ? [...tables, UNDECIDED] : tables;
 }
 
 function figuresOf(run: LoadRun, phase: LoadPhase | undefined): Figure[] {

@@ -182,7 +182,7 @@ const inPercent = ({ unit }: Pick<ComparedMetric, "unit">, change: number): stri
 
 /** One difference in the responses, with every kind of response in which it was seen. */
 interface DriftGroup {
-  /** `header x-request-id`, `status`, `error text`. */
+  /** `header x-request-id`, `status (valid request)`, `error text`. */
   readonly what: string;
   readonly before: string;
   readonly now: string;
@@ -206,7 +206,7 @@ export function groupDrift(drift: Comparison["drift"]): DriftGroup[] {
     // Of several kinds of requests, the valid ones tell most.
     const [first = where, ...others] = [...places.filter(isValid), ...places.filter((place) => !isValid(place))];
     return {
-      // `status`, not `status status`.
+      // `status (valid request)`, not `status status (valid request)`.
       what: what.split(" ").includes(kind) ? what : named,
       ...{ before, now, isHeader: kind === "header", isByCheck: BY_CHECK.includes(kind) },
       where: [first, ...others],

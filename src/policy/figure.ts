@@ -1,4 +1,4 @@
-import type { Added } from "../record/index.ts";
+import { type Added, SAMPLES_NEEDED } from "../record/index.ts";
 import { unmatchedLabel } from "./label-values.ts";
 import {
   type CountSeries,
@@ -101,16 +101,13 @@ function ofDistributions(all: readonly DistributionSeries[], threshold: Threshol
   return worst(figures, threshold);
 }
 
-/** Fewer values than 1 / (1 - q) do not reach the quantile q. */
-const MIN_TO_SHOW: Readonly<Record<Stat, number>> = { p50: 2, p90: 10, p95: 20, p99: 100, p999: 1_000, max: 1 };
-
 function tooFew(entry: DistributionSeries, stat: Stat, series: readonly DistributionSeries[]): NoFigure {
   const { samples, quantiles } = entry;
   const why = whyTooFew(samples, stat, ofSeries(entry, series));
   return {
     why,
     samples,
-    ...(quantiles !== null && samples >= MIN_TO_SHOW[stat] && { approximately: quantiles[stat] }),
+    ...(quantiles !== null && samples >= SAMPLES_NEEDED[stat] && { approximately: quantiles[stat] }),
   };
 }
 

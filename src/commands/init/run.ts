@@ -1,13 +1,12 @@
 import { spawnSync } from "node:child_process";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { Traffic } from "../../checks/index.ts";
 import { ConfigError, messageOf, NAME, UsageError } from "../../core/index.ts";
-import { proposalPlan, propose } from "../../propose/index.ts";
-import { permitFor, programHere } from "../../run/control/index.ts";
+import { programHere } from "../../run/control/index.ts";
 import { isLoopback, loadTarget, parseTarget, type Target, withPlaceholders } from "../../target/index.ts";
 import { hasNoGaps } from "./accept-gaps.ts";
 import { CI_JOBS, type CiJob, jobForBranch } from "./ci-jobs.ts";
+import { type FromGateway, KEY_VARIABLE, proposeFromGateway } from "./propose-from-gateway.ts";
 
 /** The input of `gauntlet init`. An empty string leaves its line commented out. */
 export interface InitAnswers {
@@ -36,18 +35,11 @@ export function defaultName(baseUrl: string): string {
 }
 
 /** What `init` wrote, and what it found out about the gateway. */
-export interface Initialised {
+export interface Initialised extends Omit<FromGateway, "text"> {
   readonly paths: readonly string[];
   /** Lines that were added to `.gitignore`; empty if it already had them. */
   readonly ignored: readonly string[];
-  /** What was read from the gateway, or why nothing was; `undefined` if nothing was tried. */
-  readonly gatewayNote: string | undefined;
-  /** Whether the gateway served a request, so that the target file contains what it showed. */
-  readonly wasRead: boolean;
 }
-
-/** The environment variable of the key in the generated target file. */
-const KEY_VARIABLE = "GW_KEY";
 
 /** @throws UsageError when a file to be written already exists: checked before the first prompt, so that no input is lost. */
 export function assertNothingThere(ci: InitOptions["ci"], force: boolean): void {
@@ -149,44 +141,6 @@ function updateGitignore(): string[] {
   return missing;
 }
 
-interface FromGateway extends Pick<Initialised, "gatewayNote" | "wasRead"> {
-  /** Of the target file. */
-  readonly text: string;
-}
-
-/** The target file with what the gateway shows, if it can be reached. */
-async function proposeFromGateway(written: string): Promise<FromGateway> {
-  const without = (gatewayNote: string) => ({ text: written, gatewayNote, wasRead: false });
-  if (!process.env[KEY_VARIABLE]) return without(`the gateway was not contacted, because ${KEY_VARIABLE} is not set`);
-  try {
-    const target = parseTarget(written, "gauntlet.yaml", process.env);
-    const { budget } = permitFor(target, proposalPlan(target), "checks");
-    await using traffic = new Traffic({ target, budget, seed: 1, signal: new AbortController().signal });
-    const { yaml, unserved } = await propose(traffic, written);
-    if (unserved)
-      return {
-        ...without(`the gateway served no request with ${KEY_VARIABLE}; the last one got ${unserved}`),
-        text: yaml,
-      };
-    const before = sectionsOf(written);
-    const changed = [...sectionsOf(yaml)].flatMap(([name, text]) => (before.get(name) === text ? [] : [name]));
-    const gatewayNote =
-      changed.length === 0 ? "the gateway needs no overrides" : `read from the gateway: ${changed.join(", ")}`;
-    const isModelNew = changed.includes("models") && !before.has("models");
-    return { text: isModelNew ? yaml.replace(MODELS_TEMPLATE, "") : yaml, gatewayNote, wasRead: true };
-  } catch (error) {
-    // The input is useful without a gateway, too.
-    return without(`nothing was read from the gateway: ${messageOf(error)}`);
-  }
-}
-
-/** The fields at the top of a target file, each with its lines, without comments. */
-function sectionsOf(yaml: string): Map<string, string> {
-  const lines = yaml.split("\n").filter((line) => !/^\s*(?:#|$)/.test(line));
-  const sections = lines.join("\n").split(/^(?=\w+:)/m);
-  return new Map(sections.map((text) => [text.slice(0, text.indexOf(":")), text.trimEnd()]));
-}
-
 function filesOf(target: string, ci: InitOptions["ci"]): { readonly path: string; readonly text: string }[] {
   return [
     { path: "gauntlet.yaml", text: target },
@@ -273,9 +227,6 @@ function installedTarball(): string | undefined {
     return undefined;
   }
 }
-
-/** The models in comments, which a proposal replaces: YAML does not allow a field twice. */
-const MODELS_TEMPLATE = /^# models:\n(?: {2}# .*\n)+/m;
 
 /** JSON strings are valid YAML strings, whatever was typed. */
 const quoted = (text: string) => JSON.stringify(text);

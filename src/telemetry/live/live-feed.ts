@@ -232,8 +232,7 @@ export class LiveFeed implements Disposable {
         loopDelayP99Ms > bounds.loopDelayP99Ms || (lagMs[index] ?? 0) > bounds.scheduleLagP99Ms,
     );
     const scheduleLagP99Ms = Math.max(0, ...lagMs);
-    const [laggiest] = [...sending].sort((one, other) => lagP99MsOf(other.running) - lagP99MsOf(one.running));
-    const scheduleLagBoundMs = laggiest?.running.bounds.scheduleLagP99Ms;
+    const scheduleLagBoundMs = sending[lagMs.indexOf(scheduleLagP99Ms)]?.running.bounds.scheduleLagP99Ms;
     const wasLate = this.phases.some(({ running }) => lagP99MsOf(running) > running.bounds.scheduleLagP99Ms);
     return {
       id,

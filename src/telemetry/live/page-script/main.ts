@@ -64,9 +64,8 @@ class LivePage {
     result.hidden = false;
     result.className = end?.exitCode === 0 ? "good" : end?.exitCode === 1 ? "bad" : "";
     result.replaceChildren(make("strong", end === null ? "The run ended without a verdict." : end.headline));
-    if (end !== null)
-      result.append(`\n${[...end.reasons, `Exit code ${end.exitCode}. Report: ${end.report}`].join("\n")}`);
     if (end !== null) {
+      result.append(`\n${[...end.reasons, `Exit code ${end.exitCode}. Report: ${end.report}`].join("\n")}`);
       byId("open-report").hidden = false;
       byId("open-report").querySelector("code")?.replaceChildren(end.openCommand);
     }
