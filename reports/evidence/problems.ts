@@ -52,7 +52,7 @@ export function isDecisive({ command, comparison }: RunRecord, ids: readonly str
   return ids.some((id) => [...newlyFailing, ...worse, ...lost].some((change) => isOfCheck(change, id)));
 }
 
-/** Whether a change is of this check instance or of one of its findings, whose ids begin with its id. */
+/** Whether a change concerns this check instance or one of its findings. The id of a finding begins with that of its check instance. */
 export const isOfCheck = (change: CheckChange, id: string): boolean =>
   change.id === id || change.id.startsWith(`${id}.`);
 
@@ -69,7 +69,7 @@ export function unexplainedProblems(record: RunRecord): ProblemGroup[] {
   });
 }
 
-/** Those that affect the verdict. */
+/** Problems without a cause that affect the verdict. */
 export const decisiveProblems = (record: RunRecord): ProblemGroup[] =>
   unexplainedProblems(record).filter(({ instances }) =>
     isDecisive(

@@ -129,7 +129,7 @@ export async function main(args: readonly string[]): Promise<number> {
   // Not exit code 0: in a script, the name of the command may have been an empty variable.
   if (own.length === 0) {
     process.stderr.write(`${overviewFor(process.stderr)}\n`);
-    return report(new UsageError("no command is named", { hint: "Name one of the commands above." }), own);
+    return report(new UsageError("no command given", { hint: "Use one of the commands above." }), own);
   }
   keepOutOfDumps();
   const outcome: ExitCodeHolder = { exitCode: EXIT.pass };
@@ -216,7 +216,7 @@ function withoutCommand([first = ""]: readonly string[]): UsageMessage {
   if (first === "-v") return { message: "there is no option -v", hint: `Did you mean "--version"? ${hint}` };
   const meant = nearestOf(first.replace(/^-+/, ""), OWN_OPTIONS);
   return meant === undefined
-    ? { message: "no command is named", hint }
+    ? { message: "no command given", hint }
     : { message: `there is no option ${first}`, hint: `Did you mean "--${meant}"? ${hint}` };
 }
 

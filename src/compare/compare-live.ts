@@ -141,7 +141,7 @@ function controlOf(metrics: Comparison["metrics"], blocks: readonly Block[]): No
   };
 }
 
-/** `; the largest change of a latency is −11.7 % (event gap p99, chat streaming)`; empty if there is none. */
+/** `; the largest latency change is −11.7 % (event gap p99, chat streaming)`; empty if there is none. */
 function largestChange(metrics: Comparison["metrics"]): string {
   const changed = metrics.flatMap(({ name, unit, change }) =>
     unit === "ms" && change !== null ? [{ name, change }] : [],
@@ -152,7 +152,7 @@ function largestChange(metrics: Comparison["metrics"]): string {
     (most, one) => (Math.abs(one.change) > Math.abs(most.change) ? one : most),
     first,
   );
-  return `; the largest change of a latency is ${formatChange(change)} (${describeFigure(name)})`;
+  return `; the largest latency change is ${formatChange(change)} (${describeFigure(name)})`;
 }
 
 function excludesZero({ low, high }: Comparison["metrics"][number]): boolean {

@@ -18,7 +18,7 @@ const MAX_REQUESTS = 300;
 /** How long an unusable rest may be reserved after the last request has ended, ms. */
 const RELEASED_MS = 30_000;
 const POLL_MS = 1_000;
-/** Longest wait for reservations of one key in all, ms: a rest that is released bit by bit is usable. */
+/** Longest total wait for the reservations of one key, ms. Above RELEASED_MS, because credit that is released bit by bit is usable. */
 const MAX_WAIT_MS = 4 * RELEASED_MS;
 /** Failed requests after which a key is not tried any more. */
 const MAX_FAILED = 5;
@@ -94,7 +94,7 @@ export async function exhaust(t: Session, { state, parallel, affordable }: Burst
   }
   const enough = affordable === undefined ? MAX_REQUESTS : affordable;
   let served = inParallel;
-  /** Since a request was served, and in all. */
+  /** Time waited since the last served request, and in total, ms. */
   let [waitedMs, allMs] = [0, 0];
   let wasDenied = false;
   while (served < enough && failed < MAX_FAILED) {
@@ -105,10 +105,10 @@ export async function exhaust(t: Session, { state, parallel, affordable }: Burst
     } else if (!isSpendingDenial(response)) failed++;
     else {
       // Reservations may be released late, those of single requests too: one denial is not the end.
-      const isWaited = waitedMs >= RELEASED_MS || allMs >= MAX_WAIT_MS;
-      const isEnd =
-        affordable === undefined ? wasDenied || isWaited : served >= affordable - restOf(affordable) || isWaited;
-      if (isEnd) return { parallel, inParallel, served, denial: response, failed };
+      const isTimeUp = waitedMs >= RELEASED_MS || allMs >= MAX_WAIT_MS;
+      const isFinal =
+        affordable === undefined ? wasDenied || isTimeUp : served >= affordable - restOf(affordable) || isTimeUp;
+      if (isFinal) return { parallel, inParallel, served, denial: response, failed };
       await t.wait(POLL_MS, "reserved charges to be released");
       waitedMs += POLL_MS;
       allMs += POLL_MS;

@@ -43,7 +43,7 @@ describe("exit codes", () => {
   });
 
   test.each<[what: string, args: string[], says: RegExp]>([
-    ["no command", [], /Exit codes: 0 passed[\s\S]*no command is named\n {2}Name one of the commands above/],
+    ["no command", [], /Exit codes: 0 passed[\s\S]*no command given\n {2}Use one of the commands above/],
     ["an unknown command", ["conforn"], /conform/],
     ["an unknown option", ["conform", "--tarket", "x"], /tarket/],
     ["an unknown suite", ["conform", "modells"], /no suite "modells"[\s\S]*Did you mean "models"/],

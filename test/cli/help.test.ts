@@ -80,7 +80,7 @@ test.each(["load", "run", "conform"])("%s has its options under headings", async
 
 describe("a wrong command line gets a message in plain words, with what was probably meant", () => {
   test.each<[args: string[], says: string]>([
-    [[], "no command is named\n  Name one of the commands above."],
+    [[], "no command given\n  Use one of the commands above."],
     [["--hlep"], 'there is no option --hlep\n  Did you mean "--help"?'],
     [["-v"], 'there is no option -v\n  Did you mean "--version"?'],
     [["baseline", "acept", "run"], 'unknown command "baseline acept"\n  Did you mean "accept"?'],

@@ -58,14 +58,17 @@ test.each([
   [71, /≈[\d.]+ ms: 71 samples are too few for p95/],
   // So few have no p95.
   [19, /"19 samples are too few for p95/],
-])("an undecided p95 of %d samples has its approximate value", (count, says) => {
-  const intervals = { p50: [52, 54] as [number, number], p90: null, p95: null, p99: null, p999: null };
-  const judged = judge("response_ms p95 < 800", {
-    classes: [loadClass({ count, responseMs: { ...quantiles(53), intervals } })],
-  });
-  expect(judged.outcome).toBe("undecided");
-  expect(JSON.stringify(judged.reason)).toMatch(says);
-});
+])(
+  "an undecided p95 of %d samples states its approximate value if there are enough samples to reach it",
+  (count, says) => {
+    const intervals = { p50: [52, 54] as [number, number], p90: null, p95: null, p99: null, p999: null };
+    const judged = judge("response_ms p95 < 800", {
+      classes: [loadClass({ count, responseMs: { ...quantiles(53), intervals } })],
+    });
+    expect(judged.outcome).toBe("undecided");
+    expect(JSON.stringify(judged.reason)).toMatch(says);
+  },
+);
 
 test("an undecided share says how many requests would decide it", () => {
   const none = [0, 0] as [number, number];

@@ -81,7 +81,7 @@ const problems = [
   ...(times.exitCode === 0 ? [] : [`exit code ${times.exitCode}, not 0`]),
 ];
 for (const problem of problems) console.log(`FAIL ${problem}`);
-// A run that failed, or printed no verdict, measures something else; a slow one is a fact.
+// A run that failed or printed no verdict is not a valid measurement. A slow run is.
 if (times.exitCode === 0 && Number.isFinite(times.firstVerdictS))
   writeFileSync(join(ROOT, "docs", "internal", "measured", "npm-start.json"), `${JSON.stringify(times, null, 2)}\n`);
 console.log(`first verdict after ${times.firstVerdictS} s, end after ${times.wholeS} s, ${times.requests} requests`);

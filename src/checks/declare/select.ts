@@ -64,8 +64,8 @@ const BETWEEN_IDS = /,\s*(?![^[]*\])/;
 function unknown(what: string, name: string, known: readonly string[]): UsageError {
   const parts = name.split(BETWEEN_IDS);
   if (what === "check" && parts.length > 1 && parts.every((part) => known.includes(part)))
-    return new UsageError(`"${name}" is not one check`, {
-      hint: `Give --only once for each: ${parts.map((part) => `--only '${part}'`).join(" ")}.`,
+    return new UsageError(`"${name}" lists ${parts.length} checks, but --only takes one`, {
+      hint: `Repeat --only for each check: ${parts.map((part) => `--only '${part}'`).join(" ")}.`,
     });
   // List all suites, because there are few; there are too many checks for that.
   const list =

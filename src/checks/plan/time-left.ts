@@ -5,7 +5,7 @@ import { requestsOf } from "./plan-budget.ts";
 
 /** Estimated duration of one request of a check, seconds, until the pace of the run is known. */
 const REQUEST_S = 0.03;
-/** Of more requests, most are usually sent in parallel or not at all: the number of requests of a check is a maximum. */
+/** A check declares a maximum number of requests. Beyond this many, most are usually sent in parallel or not at all. */
 const MAX_TIMED_REQUESTS = 200;
 /** Share of a rate that conformance traffic uses, and the rate of the default tier, assumed if the target states none. */
 const SHARE = 0.85;
@@ -55,7 +55,7 @@ export class TimeLeft {
     return estimateS * pace;
   }
 
-  /** Exclusive checks run one after another, and those whose provider fails after all other parallel ones. */
+  /** Exclusive checks run one after another. Checks with a failing provider run after all other parallel checks. */
   #estimateS(nowS: number): number {
     const [parallel, failingUpstream, exclusive]: [Instance[], Instance[], Instance[]] = [[], [], []];
     for (const instance of this.#left.values()) {

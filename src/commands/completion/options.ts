@@ -48,7 +48,7 @@ const TAKES_VALUE: ReadonlySet<string> = new Set(
   Object.entries(conformOptions).flatMap(([name, { type }]) => (type === "boolean" ? [] : [`--${name}`])),
 );
 
-/** Commands with arguments, or values of options, that are names which we know. */
+/** Commands whose arguments or option values can be completed from known names. */
 const WITH_NAMES = ["client", "conform", "explain", "load", "run", "size"];
 
 const ENGINES: readonly Workload["engine"][] = ["native", "autocannon", "k6"];

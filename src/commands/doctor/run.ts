@@ -83,7 +83,7 @@ export async function doctor(file: string, { onSymptom, onProgress }: DoctorCont
   }
   const hasOther = endpoint === "chat" && target.dialects.includes("messages");
   const isModelWrong = symptoms.some(({ cause }) => cause === `models.${endpoint}`);
-  // A gateway may serve one dialect only, so the other one is tried under a wrong path, too.
+  // Even if the path looks wrong, the other dialect is tried: the gateway may serve only that one.
   const isPathWrong = [list, responses[0]].every((response) => response?.status === 404 || response?.status === 405);
   if (hasOther && isModelWrong && traffic.target.models.messages.plain === undefined) {
     say({ about: "messages dialect", level: "note", text: "not tried, because no model for it is known" });
@@ -91,7 +91,7 @@ export async function doctor(file: string, { onSymptom, onProgress }: DoctorCont
     onProgress({ kind: "step", text: "trying the messages dialect" });
     responses.push(await traffic.send(attempt("messages"), first));
     const symptom = messagesSymptom(responses, traffic.target, list);
-    // Its refusal says nothing more.
+    // If the path is wrong, this failure is the same problem, not another one.
     say(isPathWrong && symptom.level === "bad" ? { ...symptom, level: "note", next: undefined } : symptom);
   } else {
     say({ about: "dialects", level: "good", text: `${endpoint} only, as the target file declares` });

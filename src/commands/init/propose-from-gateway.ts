@@ -16,7 +16,7 @@ export interface FromGateway {
   readonly wasRead: boolean;
 }
 
-/** The models in comments, which a proposal replaces: YAML does not allow a field twice. */
+/** The commented-out models section, removed once models are proposed: uncommenting it would repeat the field, which YAML forbids. */
 const MODELS_TEMPLATE = /^# models:\n(?: {2}# .*\n)+/m;
 
 /** The target file with what the gateway shows, if it can be reached. */
@@ -36,7 +36,9 @@ export async function proposeFromGateway(written: string): Promise<FromGateway> 
     const before = sectionsOf(written);
     const changed = [...sectionsOf(yaml)].flatMap(([name, text]) => (before.get(name) === text ? [] : [name]));
     const gatewayNote =
-      changed.length === 0 ? "the gateway needs no overrides" : `read from the gateway: ${changed.join(", ")}`;
+      changed.length === 0
+        ? "the gateway was read: gauntlet.yaml needs no overrides"
+        : `read from the gateway: ${changed.join(", ")}`;
     const isModelNew = changed.includes("models") && !before.has("models");
     return { text: isModelNew ? yaml.replace(MODELS_TEMPLATE, "") : yaml, gatewayNote, wasRead: true };
   } catch (error) {

@@ -13,7 +13,7 @@ const TREND_ERRORS = 3.3;
 const TREND_SHARE = 0.1;
 /** Smaller latency changes do not matter, whatever their percentage: the machine alone makes a fast gateway vary by this much, ms. */
 const MIN_CHANGE_MS = 1;
-/** What remains of a ramp after a warm-up may be a few seconds: it needs less evidence, because the whole phase has a trend. */
+/** After a warm-up, only a few seconds of a ramp may remain. Less evidence is enough there: the whole phase must have a trend, too. */
 const REST_ERRORS = 2.8;
 /**
  * After a removed warm-up, a trend that continues it by this share needs less evidence: the warm-up has not ended.

@@ -32,8 +32,8 @@ test.each<[what: string, selection: Selection, says: RegExp, hint: RegExp]>([
   [
     "several checks in one value",
     { only: ["robustness.counts,auth.unknown-key[messages]"] },
-    /is not one check/,
-    /^Give --only once for each: --only 'robustness\.counts' --only 'auth\.unknown-key\[messages\]'\.$/,
+    /lists 2 checks, but --only takes one/,
+    /^Repeat --only for each check: --only 'robustness\.counts' --only 'auth\.unknown-key\[messages\]'\.$/,
   ],
 ])("%s", (_what, selection, says, hint) => {
   expect(() => ids(selection)).toThrow(says);
